@@ -1,0 +1,53 @@
+# make verify ENV=pong    proves the candidates of an environment: levels 1 to 3
+# make test               the whole suite, with lint; ARGS="..." goes to pytest
+# make setup              builds .venv/ (the other targets do it by themselves)
+
+PYTHON ?= python3
+VENV := .venv/bin
+CARGO := PYO3_PYTHON=$(CURDIR)/$(VENV)/python cargo
+MANIFEST := --manifest-path rust/Cargo.toml --locked --quiet
+comma := ,
+envs := $(strip $(subst $(comma), ,$(ENV)))
+
+MAKEFLAGS += --no-print-directory
+unexport ENV ARGS
+.NOTPARALLEL:
+.PHONY: help setup verify test lint lock clean
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+setup:
+	@command -v $(PYTHON) >/dev/null || { echo "missing: $(PYTHON), 3.11 or newer." \
+	  "Debian/Ubuntu: \`apt install python3 python3-venv\`; elsewhere: Python's own installer" >&2; exit 1; }
+	@$(PYTHON) tools/setup.py
+
+verify:
+	@test -n "$(envs)" || { echo "say which environment: make verify ENV=pong" >&2; exit 2; }
+	@$(MAKE) setup
+	@$(VENV)/python -m pytest -m "level1 or level2 or level3" $(foreach each,$(envs),--env $(each)) $(ARGS)
+
+lint: setup
+	@$(VENV)/ruff check --quiet
+	@$(VENV)/ruff format --quiet --check
+	@$(VENV)/python tools/check_packages.py
+	@node_modules/.bin/pyright
+	@cargo fmt --manifest-path rust/Cargo.toml --all --check
+	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
+
+test: lint
+	@$(CARGO) test $(MANIFEST) --workspace
+	@$(VENV)/python -m pytest -n 2 --durations=10 $(ARGS)
+
+# Keeps the versions that still fit; `make lock ARGS=--upgrade` takes the newest.
+lock: setup
+	@$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  $(ARGS) --output-file requirements.lock pyproject.toml
+	@npm install --package-lock-only --loglevel=error
+	@cargo update --quiet --workspace --manifest-path rust/Cargo.toml
+	@echo "requirements.lock, package-lock.json and rust/Cargo.lock fit their sources"
+
+clean:
+	@rm -rf .venv node_modules rust/target build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Candidates: thin adapters from implementations to the Candidate protocol."""

@@ -1,0 +1,1 @@
+"""Contracts: one module per environment, data and layouts only."""

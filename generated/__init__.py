@@ -1,0 +1,1 @@
+"""Implementations in JAX, one package per environment."""

@@ -1,0 +1,1 @@
+"""Oracles: bridges to the real reference programs."""

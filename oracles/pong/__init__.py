@@ -1,0 +1,1 @@
+"""Bridge to PufferLib's C Pong."""

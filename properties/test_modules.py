@@ -1,0 +1,59 @@
+"""Level 1: every declared module alone, on inputs that sit where behaviour changes."""
+
+import numpy as np
+import pytest
+
+from twinstep.cases import Case, outputs_differ
+from twinstep.frames import take_lanes
+from twinstep.sampling import sample_module, some_starts
+
+pytestmark = pytest.mark.level1
+
+#: Inputs per module; a batch of fixed size is compiled once.
+INPUTS = 4096
+
+
+def test_module_matches_the_oracle(lab, module):
+    """The module called alone gives the oracle's outputs, input by input."""
+    if not lab.runner.offers("call"):
+        pytest.skip("the candidate has no `call`")
+    if not lab.oracle.offers("call"):
+        pytest.skip("the oracle has no `call`")
+    declared = lab.contract.module(module)
+    inputs = sample_module(declared, INPUTS, lab.reference.rng("module", module))
+    want = lab.oracle.call(module, inputs)
+    got = lab.runner.call(module, inputs)
+    found = outputs_differ(lab.contract, lab.rules, module, want, got)
+    if not found:
+        return
+    wrong = np.zeros(INPUTS, bool)
+    for rows in found.values():
+        wrong |= rows
+    at = _plainest(inputs, np.flatnonzero(wrong))
+    case = Case(
+        "module",
+        take_lanes(some_starts(lab.contract, 1), 0),
+        np.zeros((0, *lab.contract.action_layout()[1]), lab.contract.action_layout()[0]),
+        module=module,
+        inputs={name: values[at] for name, values in inputs.items()},
+    )
+    lab.require_agreement(case, f"{int(wrong.sum())} of {INPUTS} inputs differ; the plainest:")
+
+
+def _plainest(inputs, rows):
+    """Return the row whose inputs are nearest to zero and to whole numbers."""
+    weight = np.zeros(len(rows))
+    for values in inputs.values():
+        if values.dtype.kind in "iuf":
+            flat = values[rows].reshape(len(rows), -1).astype(np.float64)
+            weight += np.log1p(np.abs(flat)).sum(1) + 10 * (flat != np.round(flat)).sum(1)
+    return int(rows[weight.argmin()])
+
+
+def test_module_inputs_are_varied(reference):
+    """The level 1 domain of every module is not a single point."""
+    for module in reference.contract.modules:
+        inputs = sample_module(module, 256, reference.rng("varied", module.name))
+        for field in module.inputs:
+            if field.low != field.high or field.dtype == "bool":
+                assert len(np.unique(inputs[field.name])) > 1, f"{module.name}.{field.name}"

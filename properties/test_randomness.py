@@ -1,0 +1,97 @@
+"""Level 1: seeds matter. On both sides, with the same answers."""
+
+import numpy as np
+import pytest
+
+from twinstep.frames import Start, flatten, take_lanes
+from twinstep.sampling import sample_actions, some_starts
+
+pytestmark = pytest.mark.level1
+
+SEEDS = 64
+
+
+def _signature(named):
+    """Return one bytes object per lane of everything in the frames."""
+    lanes = len(named["reward"])
+    return [b"".join(np.asarray(v[lane]).tobytes() for v in named.values()) for lane in range(lanes)]
+
+
+def _require_parts_vary(contract, named):
+    for part, paths in contract.randomness.parts.items():
+        values = {b"".join(np.asarray(named[p][lane]).tobytes() for p in paths) for lane in range(SEEDS)}
+        assert len(values) > 1, f"the {part} is the same for {SEEDS} seeds"
+    parts = list(contract.randomness.parts.items())
+    for one, other in ((a, b) for a in parts for b in parts if a != b):
+        seen = {}
+        for lane in range(SEEDS):
+            key, value = (
+                b"".join(np.asarray(named[p][lane]).tobytes() for p in paths)
+                for paths in (one[1], other[1])
+            )
+            seen.setdefault(key, set()).add(value)
+        assert any(len(values) > 1 for values in seen.values()), (
+            f"the {other[0]} never varies while the {one[0]} stays"
+        )
+
+
+def test_oracles_starts_vary_in_every_randomised_part(reference):
+    """Different seeds give different episodes, each randomised part by itself."""
+    if not reference.contract.randomness.parts:
+        pytest.skip("the contract declares no randomised part")
+    starts = some_starts(reference.contract, SEEDS)
+    frames = [flatten(reference.oracle.reset(take_lanes(starts, i))) for i in range(SEEDS)]
+    named = {path: np.stack([f[path] for f in frames]) for path in frames[0]}
+    _require_parts_vary(reference.contract, named)
+
+
+def test_candidates_starts_vary_in_every_randomised_part(lab):
+    """Lanes with different seeds differ, each randomised part by itself."""
+    if not lab.contract.randomness.parts:
+        pytest.skip("the contract declares no randomised part")
+    _, named = lab.runner.reset(some_starts(lab.contract, SEEDS))
+    _require_parts_vary(lab.contract, named)
+
+
+def test_same_seed_gives_the_same_episode(lab):
+    """Two resets with the same start, and two lanes with it, are equal to the last bit."""
+    starts = some_starts(lab.contract, SEEDS)
+    first = _signature(lab.runner.reset(starts)[1])
+    assert _signature(lab.runner.reset(starts)[1]) == first
+    same = take_lanes(starts, np.zeros(SEEDS, np.int64))
+    assert set(_signature(lab.runner.reset(same)[1])) == {first[0]}
+
+
+def test_both_words_of_the_seed_matter(lab):
+    """A seed is 64 bits: changing either word changes some episode's start or course."""
+    starts = some_starts(lab.contract, SEEDS)
+    if lab.contract.starts:
+        pytest.skip("the start's fields were made for these seeds")
+    actions = sample_actions(lab.contract, SEEDS, lab.reference.rng("words"))
+    base = _signature(lab.runner.reset(starts)[1])
+    for word in (0, 1):
+        seed = np.array(starts.seed)
+        seed[:, word] ^= np.uint32(0x5BD1E995)
+        state, named = lab.runner.reset(Start(seed, starts.fields))
+        changed = _signature(named) != base
+        if not changed:
+            changed = _signature(lab.runner.step(state, actions)[1]) != base
+        assert changed, f"word {word} of the seed changes nothing"
+
+
+def test_consecutive_restarts_differ(lab):
+    """The auto-reset does not begin the same episode again and again."""
+    contract = lab.contract
+    if not (lab.runner.offers("restart") and contract.randomness.parts):
+        pytest.skip("the candidate has no restart, or nothing is random")
+    state, first = lab.runner.reset(some_starts(contract, SEEDS))
+    seen = [first]
+    actions = sample_actions(contract, SEEDS, lab.reference.rng("restarts"))
+    for _ in range(8):
+        for _ in range(20):
+            state, _ = lab.runner.step(state, actions)
+        state, named = lab.runner.restart(state)
+        seen.append(named)
+    signatures = [_signature(named) for named in seen]
+    alike = sum(len({s[lane] for s in signatures}) == 1 for lane in range(SEEDS))
+    assert alike < SEEDS, "every restart gives the same frame"

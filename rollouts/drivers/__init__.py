@@ -1,0 +1,1 @@
+"""Drivers: policies that pick actions while a trace is recorded."""

@@ -1,0 +1,18 @@
+"""Level 3: the inputs of every bug that was ever fixed ask the oracle again, for ever."""
+
+import pytest
+
+from twinstep.cases import ask
+from twinstep.regressions import kept
+
+pytestmark = pytest.mark.level3
+
+
+def test_fixed_bugs_stay_fixed(lab):
+    """Every kept episode agrees for every candidate that has its parameters."""
+    cases = kept("rollouts", lab.contract)
+    if not cases:
+        pytest.skip("no regression is kept for these parameters")
+    for name, case in cases:
+        if not ask(case, lab.oracle, lab.runner, lab.rules).agrees:
+            lab.require_agreement(case, f"Regression {name}.")

@@ -1,0 +1,32 @@
+//! The agent's paddle, on the right.
+
+use crate::rules::{MAX_PADDLE_Y, MIN_PADDLE_Y, PADDLE_SPEED, Params, hold};
+
+/// After [`agent_paddle`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AgentPaddle {
+    pub paddle_yr: f32,
+    pub paddle_dir: f32,
+}
+
+/// Moves the agent's paddle by one frame (lines 112-129, 132, 142-143).
+///
+/// A continuous action is not clipped (line 113): only the Python class around the C does
+/// that. A direction of 1.5 is a paddle of speed 12. A discrete action that is none of 0, 1
+/// and 2 stays.
+#[inline(always)]
+pub fn agent_paddle(paddle_yr: f32, action: f32, params: Params) -> AgentPaddle {
+    let direction = if action == 1.0 {
+        1.0
+    } else if action == 2.0 {
+        -1.0
+    } else {
+        0.0
+    };
+    let paddle_dir = if params.continuous { action } else { direction };
+    let moved = paddle_yr + PADDLE_SPEED * paddle_dir;
+    AgentPaddle {
+        paddle_yr: hold(moved, MIN_PADDLE_Y, MAX_PADDLE_Y),
+        paddle_dir,
+    }
+}

@@ -1,0 +1,108 @@
+//! Games side by side: one array per field, so that a loop over games is a loop over memory.
+
+use crate::observe::OBSERVATION;
+
+/// Games in a block: small enough to stay in the nearest cache, whole vectors wide.
+pub(crate) const LANES: usize = 64;
+
+pub(crate) type Row<T> = [T; LANES];
+
+/// The state of [`LANES`] games. The last block of a batch may be filled up with idle ones.
+#[derive(Clone)]
+pub(crate) struct Block {
+    pub paddle_yl: Row<f32>,
+    pub paddle_yr: Row<f32>,
+    pub ball_x: Row<f32>,
+    pub ball_y: Row<f32>,
+    pub ball_vx: Row<f32>,
+    pub ball_vy: Row<f32>,
+    pub paddle_dir: Row<f32>,
+    pub score_l: Row<u32>,
+    pub score_r: Row<u32>,
+    /// Steps since the last serve, not of the episode (line 98).
+    pub tick: Row<i32>,
+    /// Both sides' bounces since the last serve (lines 99, 164, 191).
+    pub n_bounces: Row<i32>,
+    /// 1 if the agent won the last point; survives resets.
+    pub win: Row<i32>,
+    /// The observation; part of the state because a point leaves it stale.
+    pub last_obs: [Row<f32>; OBSERVATION],
+    pub rng_key: Row<u32>,
+    pub draws: Row<u32>,
+    /// Of the last step.
+    pub reward: Row<f32>,
+    pub terminated: Row<bool>,
+}
+
+impl Block {
+    /// Games of zeros, not yet reset.
+    pub(crate) fn new() -> Self {
+        Self {
+            paddle_yl: [0.0; LANES],
+            paddle_yr: [0.0; LANES],
+            ball_x: [0.0; LANES],
+            ball_y: [0.0; LANES],
+            ball_vx: [0.0; LANES],
+            ball_vy: [0.0; LANES],
+            paddle_dir: [0.0; LANES],
+            score_l: [0; LANES],
+            score_r: [0; LANES],
+            tick: [0; LANES],
+            n_bounces: [0; LANES],
+            win: [0; LANES],
+            last_obs: [[0.0; LANES]; OBSERVATION],
+            rng_key: [0; LANES],
+            draws: [0; LANES],
+            reward: [0.0; LANES],
+            terminated: [false; LANES],
+        }
+    }
+}
+
+/// Where a block keeps a field that can be read from outside.
+#[derive(Clone, Copy)]
+pub(crate) enum Column {
+    F32(fn(&mut Block) -> &mut Row<f32>),
+    I32(fn(&mut Block) -> &mut Row<i32>),
+    U32(fn(&mut Block) -> &mut Row<u32>),
+    Bool(fn(&mut Block) -> &mut Row<bool>),
+    Observation,
+}
+
+/// The fields that are the state: `load` takes them all.
+pub(crate) const STATE: [(&str, Column); 15] = [
+    ("paddle_yl", Column::F32(|b| &mut b.paddle_yl)),
+    ("paddle_yr", Column::F32(|b| &mut b.paddle_yr)),
+    ("ball_x", Column::F32(|b| &mut b.ball_x)),
+    ("ball_y", Column::F32(|b| &mut b.ball_y)),
+    ("ball_vx", Column::F32(|b| &mut b.ball_vx)),
+    ("ball_vy", Column::F32(|b| &mut b.ball_vy)),
+    ("paddle_dir", Column::F32(|b| &mut b.paddle_dir)),
+    ("score_l", Column::U32(|b| &mut b.score_l)),
+    ("score_r", Column::U32(|b| &mut b.score_r)),
+    ("tick", Column::I32(|b| &mut b.tick)),
+    ("n_bounces", Column::I32(|b| &mut b.n_bounces)),
+    ("win", Column::I32(|b| &mut b.win)),
+    ("last_obs", Column::Observation),
+    ("rng_key", Column::U32(|b| &mut b.rng_key)),
+    ("draws", Column::U32(|b| &mut b.draws)),
+];
+
+/// Names of the fields of the state.
+pub fn state_names() -> impl Iterator<Item = &'static str> {
+    STATE.iter().map(|(name, _)| *name)
+}
+
+/// What a frame has beside the state.
+const FRAME: [(&str, Column); 3] = [
+    ("obs", Column::Observation),
+    ("reward", Column::F32(|b| &mut b.reward)),
+    ("terminated", Column::Bool(|b| &mut b.terminated)),
+];
+
+/// The column of this name, if there is one.
+pub(crate) fn column(name: &str) -> Option<Column> {
+    let mut all = STATE.iter().chain(&FRAME);
+    all.find(|(known, _)| *known == name)
+        .map(|(_, column)| *column)
+}

@@ -1,0 +1,50 @@
+//! What happens where the ball passes the left side.
+
+use crate::rules::{Params, meets};
+
+/// After [`left_side`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeftSide {
+    pub ball_vx: f32,
+    pub n_bounces: i32,
+    pub score_r: u32,
+    pub win: i32,
+    pub reward: f32,
+    pub point: bool,
+    pub terminated: bool,
+}
+
+/// Bounce on the opponent's paddle, or the agent's point (lines 156-181).
+///
+/// Inputs are the values after both paddles and the ball moved. The ball is not clipped here,
+/// as it is on the right: it stays at a negative x for a frame. The opponent's bounce counts
+/// in `n_bounces`, but gives no reward. After a point `ball_vx` and `n_bounces` are 0.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub fn left_side(
+    ball_x: f32,
+    ball_y: f32,
+    ball_vx: f32,
+    paddle_yl: f32,
+    score_r: u32,
+    win: i32,
+    n_bounces: i32,
+    params: Params,
+) -> LeftSide {
+    let past = ball_x < 0.0;
+    let meets = meets(ball_y, paddle_yl);
+    let bounce = past & meets;
+    let point = past & !meets;
+    let score_r = score_r.wrapping_add(u32::from(point));
+    let vx = if bounce { -ball_vx } else { ball_vx };
+    let bounces = n_bounces.wrapping_add(i32::from(bounce));
+    LeftSide {
+        ball_vx: if point { 0.0 } else { vx },
+        n_bounces: if point { 0 } else { bounces },
+        score_r,
+        win: if point { 1 } else { win },
+        reward: if point { 1.0 } else { 0.0 },
+        point,
+        terminated: point & (score_r == params.max_score),
+    }
+}

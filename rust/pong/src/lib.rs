@@ -1,0 +1,32 @@
+//! The rules of Pong, batched, in plain Rust: knows no Python and no reinforcement learning.
+//!
+//! The reference is `pong.h` of PufferLib 3.0.0; line numbers in this crate are those of that
+//! file. Each part of a step is one function on one game's plain values, without branches, so
+//! that the loop over games in [`step`](mod@step) compiles to vector instructions. Rust never
+//! fuses a multiplication with an addition, and the reference is built so that it does not
+//! either: all results are equal to the bit.
+
+mod agent_paddle;
+mod ball;
+mod batch;
+mod block;
+mod left_side;
+mod observe;
+mod opponent_paddle;
+mod output;
+mod right_side;
+mod rules;
+mod serve;
+mod step;
+
+pub use agent_paddle::{AgentPaddle, agent_paddle};
+pub use ball::{Ball, ball};
+pub use batch::{Actions, Batch, Input};
+pub use block::state_names;
+pub use left_side::{LeftSide, left_side};
+pub use observe::{OBSERVATION, observe};
+pub use opponent_paddle::opponent_paddle;
+pub use output::{Fields, Output};
+pub use right_side::{RightSide, right_side};
+pub use rules::Params;
+pub use serve::{Serve, draw, key_of, serve, serve_with};

@@ -1,0 +1,17 @@
+//! Python module `twinstep_rust`: one face file per environment over its plain-Rust engine.
+
+mod pong;
+
+use pyo3::prelude::*;
+
+/// Version of the module, the same as the wheel's.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn twinstep_rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    pong::register(module)
+}

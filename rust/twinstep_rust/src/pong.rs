@@ -1,0 +1,210 @@
+//! Face of the Pong engine (`twinstep_pong`) towards Python.
+
+mod arrays;
+mod call;
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use twinstep_pong as pong;
+
+use arrays::{Given, Taken, wrong};
+
+/// Adds the names of this face to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PongBatch>()?;
+    module.add_function(wrap_pyfunction!(call::pong_call, module)?)
+}
+
+fn params(frameskip: u32, continuous: bool, max_score: u32) -> PyResult<pong::Params> {
+    if frameskip == 0 || max_score == 0 {
+        return Err(wrong("frameskip and max_score must be at least 1"));
+    }
+    Ok(pong::Params {
+        frameskip,
+        continuous,
+        max_score,
+    })
+}
+
+/// The length of the first axis.
+fn rows(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let array = value.cast::<PyUntypedArray>();
+    let array = array.map_err(|_| wrong(format!("{name}: expected a NumPy array")))?;
+    let first = array.shape().first().copied();
+    first.ok_or_else(|| wrong(format!("{name} has no axis of games")))
+}
+
+/// N games of Pong. Wrong shapes, dtypes and names raise ValueError.
+///
+/// Fields that can be written: `obs` f32[8], `reward` f32, `terminated` bool, and the fields
+/// of the state by the contract's names.
+#[pyclass(module = "twinstep_rust")]
+struct PongBatch {
+    batch: pong::Batch,
+    continuous: bool,
+}
+
+#[pymethods]
+impl PongBatch {
+    /// Begins one episode per seed, u32[N, 2]; `tables` u32[N, K] are recorded draws.
+    #[staticmethod]
+    #[pyo3(signature = (seeds, *, frameskip, continuous, max_score, tables=None))]
+    fn reset(
+        seeds: &Bound<'_, PyAny>,
+        frameskip: u32,
+        continuous: bool,
+        max_score: u32,
+        tables: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let params = params(frameskip, continuous, max_score)?;
+        let games = rows("seeds", seeds)?;
+        let seeds = Given::new("seeds", seeds, &[games, 2])?;
+        let seeds: Vec<_> = seeds
+            .u32("seeds")?
+            .chunks_exact(2)
+            .map(|seed| [seed[0], seed[1]])
+            .collect();
+        let tables = match tables {
+            None => None,
+            Some(tables) => {
+                let shape = tables.cast::<PyUntypedArray>().map(|a| a.shape().to_vec());
+                let length = shape.ok().and_then(|s| s.get(1).copied()).unwrap_or(0);
+                Some(Given::new("tables", tables, &[games, length])?)
+            }
+        };
+        let tables = tables.as_ref().map(|t| t.u32("tables")).transpose()?;
+        let batch = pong::Batch::reset(params, &seeds, tables).map_err(wrong)?;
+        Ok(Self { batch, continuous })
+    }
+
+    /// Continues from the fields of a frame's state, [N, ...] each; others are ignored.
+    #[staticmethod]
+    #[pyo3(signature = (fields, *, frameskip, continuous, max_score))]
+    fn load(
+        fields: &Bound<'_, PyDict>,
+        frameskip: u32,
+        continuous: bool,
+        max_score: u32,
+    ) -> PyResult<Self> {
+        let params = params(frameskip, continuous, max_score)?;
+        let mut games = None;
+        let mut given = Vec::new();
+        for name in pong::state_names() {
+            let value = fields.get_item(name)?;
+            let value = value.ok_or_else(|| wrong(format!("the state lacks {name}")))?;
+            if games.is_none() {
+                games = Some(rows(name, &value)?);
+            }
+            let games = games.unwrap_or(0);
+            let shape = [games, pong::OBSERVATION];
+            let axes = if name == "last_obs" { 2 } else { 1 };
+            given.push((name, Given::new(name, &value, &shape[..axes])?));
+        }
+        let get = |wanted: &str| {
+            let found = given.iter().find(|(name, _)| *name == wanted);
+            found
+                .ok_or_else(|| format!("the state lacks {wanted}"))?
+                .1
+                .input(wanted)
+        };
+        let batch = pong::Batch::load(params, games.unwrap_or(0), get).map_err(wrong)?;
+        Ok(Self { batch, continuous })
+    }
+
+    /// Number of games.
+    #[getter]
+    fn games(&self) -> usize {
+        self.batch.games()
+    }
+
+    /// Returns games that go on apart from these.
+    fn copy(&self) -> Self {
+        Self {
+            batch: self.batch.clone(),
+            continuous: self.continuous,
+        }
+    }
+
+    /// Begins the next episode in every game, as the reference does after a terminal step.
+    fn restart(&mut self) {
+        self.batch.restart();
+    }
+
+    /// Writes fields [N, ...] of the present frame.
+    fn write(&mut self, fields: &Bound<'_, PyDict>) -> PyResult<()> {
+        let mut taken = Fields::new(fields, &[self.batch.games()])?;
+        self.batch.write(taken.outputs()?).map_err(wrong)
+    }
+
+    /// Plays one step with actions [N] and writes fields [N, ...] of the frame.
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let games = self.batch.games();
+        self.play(py, 1, actions, fields, &[games])
+    }
+
+    /// Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames.
+    fn rollout(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let (steps, games) = (rows("actions", actions)?, self.batch.games());
+        self.play(py, steps, actions, fields, &[steps, games])
+    }
+}
+
+impl PongBatch {
+    fn play(
+        &mut self,
+        py: Python<'_>,
+        steps: usize,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        shape: &[usize],
+    ) -> PyResult<()> {
+        let given = Given::new("actions", actions, shape)?;
+        let actions = if self.continuous {
+            pong::Actions::Continuous(given.f32("actions")?)
+        } else {
+            pong::Actions::Discrete(given.i32("actions")?)
+        };
+        let mut taken = Fields::new(fields, shape)?;
+        let outputs = taken.outputs()?;
+        let batch = &mut self.batch;
+        py.detach(|| batch.rollout(steps, actions, outputs))
+            .map_err(wrong)
+    }
+}
+
+/// The arrays of a dictionary, borrowed for writing.
+struct Fields<'py>(Vec<(String, Taken<'py>)>);
+
+impl<'py> Fields<'py> {
+    fn new(fields: &Bound<'py, PyDict>, shape: &[usize]) -> PyResult<Self> {
+        let mut taken = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
+            let mut shape = shape.to_vec();
+            if name == "obs" || name == "last_obs" {
+                shape.push(pong::OBSERVATION);
+            }
+            let array = Taken::new(&name, &value, &shape)?;
+            taken.push((name, array));
+        }
+        Ok(Self(taken))
+    }
+
+    fn outputs(&mut self) -> PyResult<pong::Fields<'_>> {
+        self.0
+            .iter_mut()
+            .map(|(name, array)| Ok((name.as_str(), array.output(name)?)))
+            .collect()
+    }
+}

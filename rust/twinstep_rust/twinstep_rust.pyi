@@ -1,0 +1,54 @@
+"""Types of the Rust module: one section per face file."""
+
+import numpy as np
+
+def version() -> str:
+    """Version of the module, the same as the wheel's."""
+
+# pong.rs
+
+class PongBatch:
+    """N games of Pong. Wrong shapes, dtypes and names raise ValueError.
+
+    Fields to write: `obs` f32[..., 8], `reward` f32, `terminated` bool, and those of the state
+    by the contract's names; each a contiguous array, none twice.
+    """
+
+    games: int
+
+    @staticmethod
+    def reset(
+        seeds: np.ndarray,
+        *,
+        frameskip: int,
+        continuous: bool,
+        max_score: int,
+        tables: np.ndarray | None = None,
+    ) -> PongBatch:
+        """Begins one episode per seed, u32[N, 2]; `tables` u32[N, K] are recorded draws."""
+
+    @staticmethod
+    def load(
+        fields: dict[str, np.ndarray], *, frameskip: int, continuous: bool, max_score: int
+    ) -> PongBatch:
+        """Continues from the fields of a frame's state, [N, ...] each; others are ignored."""
+
+    def copy(self) -> PongBatch:
+        """Returns games that go on apart from these."""
+
+    def restart(self) -> None:
+        """Begins the next episode in every game, as the reference does after a terminal step."""
+
+    def write(self, fields: dict[str, np.ndarray]) -> None:
+        """Writes fields [N, ...] of the present frame."""
+
+    def step(self, actions: np.ndarray, fields: dict[str, np.ndarray]) -> None:
+        """Plays one step with actions [N], i32 or f32, and writes fields [N, ...]."""
+
+    def rollout(self, actions: np.ndarray, fields: dict[str, np.ndarray]) -> None:
+        """Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames."""
+
+def pong_call(
+    module: str, inputs: dict[str, np.ndarray], continuous: bool, max_score: int
+) -> dict[str, np.ndarray]:
+    """Evaluates one module on inputs [N] and returns its outputs [N] (`obs`: [N, 8]) by name."""

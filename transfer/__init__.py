@@ -1,0 +1,1 @@
+"""Level 4: policies transfer between oracle and candidate."""

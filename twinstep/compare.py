@@ -1,0 +1,131 @@
+"""Comparison: where two arrays of frames differ, under the gates of the contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from twinstep.contract import Contract
+from twinstep.gates import Gate, Lockstep, Resync, Window
+
+
+def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.ndarray:
+    """Return, element by element, where the candidate fails a lockstep gate.
+
+    Exact gates compare bits: -0.0 differs from 0.0, and a NaN equals any NaN at its place.
+    Otherwise the comparison is made in the oracle's dtype.
+    """
+    if gate.exact:
+        wrong = oracle != candidate
+        if oracle.dtype.kind == "f":
+            wrong = _bits(oracle) != _bits(candidate)
+            wrong &= ~(np.isnan(oracle) & np.isnan(candidate))
+        return wrong
+    return ~within(oracle, candidate, gate.atol + gate.rtol * np.abs(oracle.astype(np.float64)))
+
+
+def error(oracle: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+    """Return |candidate - oracle| as float64; 0 for equal bits, inf where only one is NaN."""
+    truth = oracle.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        size = np.abs(candidate.astype(np.float64) - truth)
+    same = (oracle == candidate) | (_nan(oracle) & _nan(candidate))
+    return np.where(same, 0.0, np.where(np.isnan(size), np.inf, size))
+
+
+def within(oracle: np.ndarray, candidate: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
+    """Return where the error does not exceed the bound."""
+    return error(oracle, candidate) <= bound
+
+
+def _nan(values: np.ndarray) -> np.ndarray:
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values).view(f"u{values.itemsize}")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The gates of one candidate by frame path."""
+
+    gates: dict[str, Gate]
+
+    @classmethod
+    def of(cls, contract: Contract, *, candidate: str, dtype: str, platform: str) -> Rules:
+        """Look up every compared path of the contract."""
+        return cls(
+            {
+                path: contract.gate(path, candidate=candidate, dtype=dtype, platform=platform)
+                for path in contract.compared_paths()
+            }
+        )
+
+    def lockstep(self) -> dict[str, Lockstep]:
+        """Paths that must agree over whole episodes."""
+        return {p: g for p, g in self.gates.items() if isinstance(g, Lockstep)}
+
+    def resync(self) -> dict[str, Resync]:
+        """Paths that must agree one step from the oracle's state."""
+        return {p: g for p, g in self.gates.items() if isinstance(g, Resync)}
+
+    def windows(self) -> dict[str, Window]:
+        """Paths that must agree over short windows from the oracle's state."""
+        return {p: g for p, g in self.gates.items() if isinstance(g, Window)}
+
+    def one_step(self) -> dict[str, Lockstep]:
+        """What one step from the oracle's state must satisfy, path by path.
+
+        A resync or window gate gives its maximum as tolerance.
+        """
+        return {
+            p: g if isinstance(g, Lockstep) else Lockstep(atol=g.max)
+            for p, g in self.gates.items()
+        }
+
+
+def frames_differ(
+    oracle: dict[str, np.ndarray], candidate: dict[str, np.ndarray], gates: dict[str, Lockstep]
+) -> dict[str, np.ndarray]:
+    """Return path -> bool over the leading axes that all paths share (the lanes), if any differ.
+
+    Arrays have the same leading axes `oracle["reward"].shape[:-1]`; the rest is reduced.
+    Only paths with a difference are returned.
+    """
+    leading = oracle["reward"].ndim - 1
+    found = {}
+    for path, gate in gates.items():
+        wrong = differs(oracle[path], candidate[path], gate)
+        if wrong.any():
+            found[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
+    return found
+
+
+@dataclass(frozen=True)
+class Miss:
+    """One lane's first divergence: after `step` steps these paths differ."""
+
+    lane: int
+    step: int
+    paths: tuple[str, ...]
+
+
+def first_misses(found: dict[str, np.ndarray], valid: np.ndarray, first: int) -> list[Miss]:
+    """Return the first divergence of each lane of a window.
+
+    found: path -> bool[W, N]. valid: bool[W, N], frames that exist. first: step of row 0.
+    """
+    if not found:
+        return []
+    wrong = np.zeros(valid.shape, bool)
+    for rows in found.values():
+        wrong |= rows
+    wrong &= valid
+    misses = []
+    for lane in np.flatnonzero(wrong.any(0)):
+        row = int(wrong[:, lane].argmax())
+        paths = tuple(sorted(path for path, rows in found.items() if rows[row, lane]))
+        misses.append(Miss(int(lane), first + row, paths))
+    return misses

@@ -1,0 +1,252 @@
+"""The contract: what a reference and its fast implementation agree on, as data.
+
+A contract holds names, shapes, ranges and rules. It never holds code that computes an
+observation, a mask or a transition: if both sides called the same function, a bug in it
+would be invisible.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import fnmatch
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from twinstep.gates import Gate, GateRule, Lockstep
+
+
+class Role(enum.Enum):
+    """What a state field is for. Every field of the reference's state has one.
+
+    COMPARED: must agree, and `load` needs it.
+    DERIVED: must agree, but follows from other fields, so `load` may ignore it.
+    IRRELEVANT: is not compared; a generic test perturbs it and finds nothing else changed.
+    """
+
+    COMPARED = "compared"
+    DERIVED = "derived"
+    IRRELEVANT = "irrelevant"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One named array.
+
+    shape: without the leading batch axes. low, high: the closed range that tests draw
+    from; for a state field the range of its reachable values as far as known.
+    step: the grid that tests draw from (1 for whole numbers held in a float; 0 for any value).
+    names: names of the elements along the last axis, used in reports.
+    large: stored as per-step digests plus compressed deltas (RAM, pixels).
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step: float = 0.0
+    role: Role = Role.COMPARED
+    names: tuple[str, ...] = ()
+    large: bool = False
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """Actions 0 .. n-1, held as int32. names: what each action means, for reports."""
+
+    n: int
+    names: tuple[str, ...] = ()
+
+    dtype = "int32"
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Box:
+    """Real-valued actions in [low, high], held in `dtype` with `shape`.
+
+    beyond: tests also draw actions up to this factor outside the range, because a
+    reference may clip, clamp or charge for them in its own way. 1 stays inside.
+    """
+
+    low: float
+    high: float
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+    beyond: float = 1.0
+
+
+ActionSpace = Discrete | Box
+
+
+@dataclass(frozen=True)
+class Module:
+    """A part of the step that both sides can call alone through `call(name, inputs)`.
+
+    inputs: the arrays it takes; their ranges are its level 1 domain. `action` may be one.
+    outputs: the arrays it returns. An output named like a frame path (`reward`, `obs`) or a
+        state field says that the module owns that field, which is how a difference is
+        attributed where the module cannot be called.
+    needs: modules that come before it; the first differing one in this order is named.
+    landmarks: constants at which its behaviour may change; tests put inputs on them, next
+        to them, and at these distances from each other.
+    source: where the reference has it (`pong.h:88-97`); shown as `source_view` allows.
+    """
+
+    name: str
+    inputs: tuple[Field, ...]
+    outputs: tuple[Field, ...]
+    needs: tuple[str, ...] = ()
+    landmarks: tuple[float, ...] = ()
+    source: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number printed with the coverage: the `reduce` (max, min, absmax) of a frame path."""
+
+    name: str
+    path: str
+    reduce: str = "absmax"
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """How the two sides come to draw the same numbers.
+
+    scheme: one sentence, printed in the header.
+    draws: the state field that counts draws, compared like any other; "" if there are none.
+    parts: named randomised parts of an episode's start and the frame paths that show them;
+        generic tests require that each varies, and varies without the others.
+    """
+
+    scheme: str
+    draws: str = ""
+    parts: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Everything agreed for one environment under one choice of parameters.
+
+    version: `pong-v0`; grows when behaviour or observation changes.
+    observation: one player's observation; `names` name its slices.
+    starts: the fields of `Start.fields`; make_start fills them from a seed (None if there
+        are none).
+    events: things that happen in the reference, counted as coverage.
+    drivers: names of the policies that level 3 plays.
+    horizon: steps after which a recorded episode is cut if it has not ended.
+    reset_mode: what the reference's own step does at an episode's end: `none`, `same-step`
+        or `next-step`. With `same-step`, `restart` on both sides gives the frame that the
+        reference returned in place of the terminal one.
+    source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
+    """
+
+    version: str
+    params: Mapping[str, Any]
+    action: ActionSpace
+    observation: Field
+    state: tuple[Field, ...]
+    randomness: Randomness
+    reward_dtype: str = "float32"
+    players: int = 1
+    masked: bool = False
+    starts: tuple[Field, ...] = ()
+    make_start: Callable[[np.ndarray], dict[str, np.ndarray]] | None = None
+    modules: tuple[Module, ...] = ()
+    gates: tuple[GateRule, ...] = ()
+    events: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    drivers: tuple[str, ...] = ("random", "sticky")
+    horizon: int = 1000
+    reset_mode: str = "none"
+    source_view: str = "verbatim"
+
+    def state_field(self, name: str) -> Field:
+        """Return the state field called `name`; KeyError if there is none."""
+        for field in self.state:
+            if field.name == name:
+                return field
+        raise KeyError(name)
+
+    def module(self, name: str) -> Module:
+        """Return the module called `name`; KeyError if there is none."""
+        for module in self.modules:
+            if module.name == name:
+                return module
+        raise KeyError(name)
+
+    def layout(self) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
+        """Return dtype and single-lane shape of every path of a frame."""
+        players = (self.players,)
+        paths: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
+            "obs": (np.dtype(self.observation.dtype), players + self.observation.shape),
+            "reward": (np.dtype(self.reward_dtype), players),
+            "terminated": (np.dtype(bool), ()),
+            "truncated": (np.dtype(bool), ()),
+            "acting": (np.dtype(bool), players),
+        }
+        if self.masked:
+            assert isinstance(self.action, Discrete)
+            paths["legal"] = (np.dtype(bool), (*players, self.action.n))
+        for field in self.state:
+            paths[f"state.{field.name}"] = (np.dtype(field.dtype), field.shape)
+        return paths
+
+    def action_layout(self) -> tuple[np.dtype, tuple[int, ...]]:
+        """Return dtype and single-lane shape of an action, players first."""
+        return np.dtype(self.action.dtype), (self.players, *self.action.shape)
+
+    def gate(self, path: str, *, candidate: str, dtype: str, platform: str) -> Gate:
+        """Return the gate of a frame path: the first rule that matches, else exact lockstep."""
+        for rule in self.gates:
+            pairs = (
+                (path, rule.fields),
+                (candidate, rule.candidate),
+                (dtype, rule.dtype),
+                (platform, rule.platform),
+            )
+            if all(fnmatch.fnmatchcase(value, pattern) for value, pattern in pairs):
+                return rule.gate
+        return Lockstep()
+
+    def compared_paths(self) -> list[str]:
+        """Return the frame paths that must agree, in frame order."""
+        irrelevant = {f"state.{f.name}" for f in self.state if f.role is Role.IRRELEVANT}
+        return [path for path in self.layout() if path not in irrelevant]
+
+    def digest(self) -> str:
+        """Return the sha256 of the contract's canonical JSON. Documentation does not count."""
+        return hashlib.sha256(canonical_json(_plain(self)).encode()).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """Return the one JSON text of `value`: sorted keys, no spaces, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {
+            f.name: _plain(getattr(value, f.name))
+            for f in dataclasses.fields(value)
+            if f.name not in ("doc", "source")
+        }
+        return {"": type(value).__name__, **fields}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if callable(value):
+        return f"{value.__module__}:{value.__qualname__}"
+    return value

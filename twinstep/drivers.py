@@ -1,0 +1,141 @@
+"""Drivers: the policies that pick actions while a trace is recorded.
+
+A driver is `factory(contract, starts, look) -> act(frame, t) -> actions [N, P, ...]`. It is
+pure in the starts, the frames so far and its own counter `t`, so that a lane's episode does
+not depend on the lanes beside it. `look(actions [H, N, P, ...]) -> bool [N, E]` plays a few
+steps ahead on a copy of the oracle and tells which declared events would happen; it is None
+where the oracle cannot load a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from twinstep.contract import Box, Contract, Discrete
+from twinstep.frames import Frame, Start
+
+Act = Callable[[Frame, int], np.ndarray]
+Look = Callable[[np.ndarray], np.ndarray]
+
+
+class Driver(Protocol):
+    """Builds the policy for one batch of episodes."""
+
+    def __call__(self, contract: Contract, starts: Start, look: Look | None) -> Act:
+        """Return the policy."""
+        ...
+
+
+def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
+    """Return u32[...] that looks random in (seed u32[..., 2], t, salt), one word a lane."""
+    words = np.asarray(seed, np.uint64)
+    mixed = words[..., 0] << np.uint64(32) | words[..., 1]
+    steps = np.uint64((t << 20 ^ salt) & 0xFFFF_FFFF_FFFF_FFFF)
+    with np.errstate(over="ignore"):
+        x = mixed + (steps + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return ((x ^ (x >> np.uint64(31))) >> np.uint64(32)).astype(np.uint32)
+
+
+def legalise(actions: np.ndarray, legal: np.ndarray | None) -> np.ndarray:
+    """Map each action [N, P] to a legal one: itself, else the (action mod count)-th legal.
+
+    Players without a legal action (who do not decide now) get 0. The mapping keeps shrunk
+    action lists playable: dropping a step never makes the rest illegal.
+    """
+    if legal is None:
+        return actions
+    legal = np.asarray(legal)
+    count = legal.sum(-1)
+    rank = actions % np.maximum(count, 1)
+    nth = (np.cumsum(legal, -1) <= rank[..., None]).sum(-1)
+    fits = np.take_along_axis(legal, actions[..., None].astype(np.int64), -1)[..., 0]
+    return np.where(count == 0, 0, np.where(fits, actions, nth)).astype(actions.dtype)
+
+
+def _draw(contract: Contract, seed: np.ndarray, t: int, salt: int) -> np.ndarray:
+    """Return one action [N, P, ...] per lane and player, uniform over the action space."""
+    dtype, shape = contract.action_layout()
+    flat = [
+        noise(seed, t, salt * 64 + place) for place in range(int(np.prod(shape, dtype=np.int64)))
+    ]
+    words = np.stack(flat, -1).reshape(len(seed), *shape)
+    if isinstance(contract.action, Discrete):
+        return (words % np.uint32(contract.action.n)).astype(dtype)
+    box: Box = contract.action
+    middle, half = (box.low + box.high) / 2, (box.high - box.low) / 2 * box.beyond
+    unit = words.astype(np.float64) / 2**31 - 1.0
+    # One draw in eight sits on the end of the range, where clamps are.
+    unit = np.where(words % 8 == 7, np.sign(unit), unit)
+    return (middle + half * unit).astype(dtype)
+
+
+def random(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Uniform over the (legal) actions, anew at each step."""
+    seed = np.asarray(starts.seed)
+    return lambda frame, t: legalise(_draw(contract, seed, t, 1), _legal(frame))
+
+
+def sticky(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Hold an action for 8 steps on average: reaches clamps that random play does not."""
+    seed = np.asarray(starts.seed)
+    held: list[np.ndarray] = []
+
+    def act(frame: Frame, t: int) -> np.ndarray:
+        fresh = _draw(contract, seed, t, 2)
+        if held:
+            renew = (noise(seed, t, 3) % 8 == 0).reshape(-1, *([1] * (fresh.ndim - 1)))
+            fresh = np.where(renew, fresh, held.pop())
+        held.append(fresh)
+        return legalise(fresh, _legal(frame))
+
+    return act
+
+
+def seeking(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Seek events that the episode has seen least, by looking ahead on a copy of the oracle.
+
+    Every 12 steps each lane tries 6 plans of two held actions and follows the one whose
+    events are rarest in its own episode so far. Without `look` it plays like `sticky`.
+    """
+    if look is None:
+        return sticky(contract, starts)
+    seed = np.asarray(starts.seed)
+    lanes, length, plans = len(seed), 12, 6
+    seen = np.zeros((lanes, len(contract.events)))
+    chosen: dict[int, np.ndarray] = {}
+
+    def plan(t: int, number: int) -> np.ndarray:
+        first = _draw(contract, seed, t, 4 + 2 * number)
+        second = _draw(contract, seed, t, 5 + 2 * number)
+        turn = noise(seed, t, 30 + number) % length
+        late = np.arange(length)[:, None] >= turn
+        return np.where(late.reshape(*late.shape, *([1] * (first.ndim - 1))), second, first)
+
+    def act(frame: Frame, t: int) -> np.ndarray:
+        if t % length == 0:
+            tries = np.stack([plan(t, number) for number in range(plans)])
+            found = np.stack([look(actions) for actions in tries])
+            worth = (found / (1.0 + seen) ** 2).sum(-1)
+            best = worth.argmax(0)
+            seen[:] += found[best, np.arange(lanes)]
+            chosen[0] = tries[best, :, np.arange(lanes)]
+        return legalise(chosen[0][:, t % length], _legal(frame))
+
+    return act
+
+
+def _legal(frame: Frame) -> Any:
+    return None if frame.legal is None else np.asarray(frame.legal)
+
+
+#: The drivers every environment has; a declaration may add its own.
+CORE: dict[str, str] = {
+    "random": "twinstep.drivers:random",
+    "sticky": "twinstep.drivers:sticky",
+    "seeking": "twinstep.drivers:seeking",
+}

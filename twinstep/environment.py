@@ -1,0 +1,111 @@
+"""An environment's declaration: which contract, which oracle, which candidates.
+
+Declarations are cheap to import: they name code by import path and import none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from twinstep.contract import Contract
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A declared parameter: `--set name=value` converts the text with `parse`.
+
+    choices: the allowed values, or None for any that `parse` accepts.
+    """
+
+    name: str
+    default: Any
+    doc: str
+    parse: Callable[[str], Any] = int
+    choices: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A named choice of parameters that the suite verifies: `pong@fs8`.
+
+    candidates: names of the candidates that claim it; empty for all.
+    """
+
+    name: str
+    params: Mapping[str, Any]
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OracleRef:
+    """Where the reference comes from.
+
+    title: what it is, with its version. factory: `module:callable`, called as
+    `factory(contract)` in the child process. probe: `module:callable`, called as
+    `probe(params) -> Probe` in this process; it must not start the oracle.
+    package: the import package that holds the bridge; its files are part of every trace's
+    key. limit: seconds without progress after which the oracle counts as hung.
+    """
+
+    title: str
+    factory: str
+    probe: str
+    package: str
+    limit: float = 60.0
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether an oracle can run here, found without starting it.
+
+    pins: name -> hash of everything upstream that can change a byte of a trace; empty only
+        if the reference is part of this project's own sources.
+    problem: why it cannot run ("" if it can). mend: what to do about it.
+    """
+
+    pins: Mapping[str, str]
+    problem: str = ""
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class CandidateRef:
+    """A fast implementation and where to mend it.
+
+    factory: `module:callable`, called as `factory(contract)`.
+    edit: globs of the files that an agent may edit, from the repository's root.
+    sources: module name -> `path:symbol`; the key "step" is the glue between modules.
+    package: import packages whose files make up the candidate (hashed for tree seeds).
+    probe: `module:callable -> Probe`, or "" if it always runs.
+    """
+
+    name: str
+    factory: str
+    edit: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    probe: str = ""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One environment under the harness.
+
+    contract: builds the contract from a full set of parameters (data in, data out).
+    drivers: further drivers by name, `module:callable` each, beside the core's own.
+    """
+
+    name: str
+    contract: Callable[[Mapping[str, Any]], Contract]
+    oracle: OracleRef
+    candidates: tuple[CandidateRef, ...]
+    variants: tuple[Variant, ...] = (Variant("", {}),)
+    parameters: tuple[Parameter, ...] = ()
+    drivers: Mapping[str, str] = field(default_factory=dict)
+    doc: str = ""
+
+    def params(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all parameters: the defaults with `chosen` over them."""
+        return {p.name: p.default for p in self.parameters} | dict(chosen)

@@ -1,0 +1,68 @@
+"""Gates: what must hold for a field before an implementation counts as equal.
+
+A gate is declared in the contract per candidate, field, dtype and platform. `lockstep`
+is the rule: same start, same actions, every step, no correction. `resync` and `window`
+are for continuous physics only, where the reference itself, started a rounding error off,
+leaves any tolerance within a hundred steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lockstep:
+    """Whole episodes, never corrected: |candidate - oracle| <= atol + rtol * |oracle|.
+
+    The default, atol = rtol = 0, is equality of bits: -0.0 differs from 0.0, and a NaN
+    equals only a NaN at the same place.
+    """
+
+    atol: float = 0.0
+    rtol: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the gate asks for equal bits."""
+        return self.atol == 0.0 and self.rtol == 0.0
+
+
+@dataclass(frozen=True)
+class Resync:
+    """One step from the oracle's own state, for every step of every episode.
+
+    max: no error may exceed it. above: pairs (threshold, fraction); at most that fraction
+    of the errors may exceed the threshold. A median gate is (threshold, 0.5). Maximum and
+    fractions are both needed: a solver with too few iterations is perfect at the 99.9 %
+    quantile and wrong by 1.4 at the maximum.
+    """
+
+    max: float
+    above: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Window:
+    """Windows of `steps` steps, each from the oracle's own state: no error exceeds `max`."""
+
+    steps: int
+    max: float
+
+
+Gate = Lockstep | Resync | Window
+
+
+@dataclass(frozen=True)
+class GateRule:
+    """A gate and what it is for. Patterns are shell globs; the first matching rule decides.
+
+    fields: frame paths (`obs`, `state.q*`). dtype and platform are the candidate's own
+    (`float32`; `cpu`, `gpu`).
+    """
+
+    gate: Gate
+    fields: str = "*"
+    candidate: str = "*"
+    dtype: str = "*"
+    platform: str = "*"

@@ -1,0 +1,279 @@
+"""What a test works with: the reference, the candidate, their traces, and how to fail.
+
+`Harness` lives for one pytest process and shares what is costly: one oracle process per
+subject, one compiled candidate per pair, one trace cache.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from twinstep import report
+from twinstep.cache import LANES, TraceCache, TraceSet, material
+from twinstep.cases import Answer, Case
+from twinstep.compare import Rules
+from twinstep.contract import Contract
+from twinstep.diagnose import diagnose, shrink_episode
+from twinstep.lockstep import Outcome
+from twinstep.registry import Pair, Subject
+from twinstep.report import Context
+from twinstep.running import CandidateBroken, Runner
+from twinstep.seeds import seeds, starts_of
+from twinstep.supervisor import OracleProcess
+
+
+class Divergence(AssertionError):
+    """The candidate differs from the oracle; `record` is the report."""
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        super().__init__(report.headline(record))
+        self.record = record
+
+
+class OracleNeeded(Exception):
+    """A test needs the oracle, and only traces are at hand."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run was asked for."""
+
+    episodes: int = 100
+    seeds: str = "public"
+    progress: Callable[[str], None] = lambda text: None
+
+
+@dataclass
+class Harness:
+    """Everything shared by the tests of one process.
+
+    imported: trace sets read from an export, in place of the oracle.
+    """
+
+    settings: Settings
+    imported: list[TraceSet] = field(default_factory=list)
+    cache: TraceCache = field(default_factory=TraceCache)
+    _references: dict[str, Reference] = field(default_factory=dict)
+    _labs: dict[str, Lab] = field(default_factory=dict)
+
+    def reference(self, subject: Subject) -> Reference:
+        """Return the subject's reference, made once."""
+        if subject.label not in self._references:
+            self._references[subject.label] = Reference(self, subject)
+        return self._references[subject.label]
+
+    def lab(self, pair: Pair) -> Lab:
+        """Return the pair's lab, made once."""
+        if pair.label not in self._labs:
+            self._labs[pair.label] = Lab(pair, self.reference(pair.subject))
+        return self._labs[pair.label]
+
+    def close(self) -> None:
+        """End all oracle processes."""
+        for reference in self._references.values():
+            reference.close()
+
+
+class Reference:
+    """A subject's oracle and its traces. The oracle's process starts at its first question."""
+
+    def __init__(self, harness: Harness, subject: Subject) -> None:
+        self.harness = harness
+        self.subject = subject
+        self.contract: Contract = subject.contract
+        self._oracle: OracleProcess | None = None
+        self._sets: dict[tuple[str, str, int], TraceSet] = {}
+
+    @property
+    def oracle(self) -> OracleProcess:
+        """The oracle. Raises OracleNeeded when the run works from exported traces."""
+        if self.harness.imported:
+            raise OracleNeeded("this test asks the oracle; the run has only exported traces")
+        if self._oracle is None:
+            self._oracle = OracleProcess(self.subject)
+        return self._oracle
+
+    def rng(self, *parts: object) -> np.random.Generator:
+        """Return the generator for a test's own draws: the same in every run."""
+        words = "/".join([self.subject.label, *map(str, parts)]).encode()
+        return np.random.default_rng(list(words))
+
+    def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
+        """Return recorded episodes of a driver: imported, cached, or recorded now.
+
+        pair: whose seeds are asked for, with tree seeds.
+        """
+        settings = self.harness.settings
+        count = episodes or settings.episodes
+        owner = pair.label if pair and settings.seeds == "tree" else ""
+        known = self._sets.get((driver, owner, count))
+        if known is None:
+            known = self._sets[driver, owner, count] = self._find(driver, count, pair)
+        return known
+
+    def _find(self, driver: str, count: int, pair: Pair | None) -> TraceSet:
+        if self.harness.imported:
+            return self._imported(driver)
+        settings, contract = self.harness.settings, self.contract
+        kind = settings.seeds
+        candidate = pair.candidate if pair else None
+        starts = starts_of(contract, seeds(kind, count, self.subject.env.name, candidate))
+        path = self.subject.driver(driver)
+
+        def record(folder: str) -> list[dict[str, Any]]:
+            settings.progress(f"recording {count} episodes of {self.subject.label}-{driver}")
+            return self.oracle.record(path, starts, contract.horizon, LANES, folder)
+
+        reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
+        parts = material(self.subject, driver, starts, contract.horizon)
+        return self.harness.cache.get(parts, record, reduce)
+
+    def _imported(self, driver: str) -> TraceSet:
+        for held in self.harness.imported:
+            parts = held.manifest["material"]
+            same = parts["environment"] == self.subject.env.name
+            if same and parts["driver"] == driver and parts["contract"] == self.contract.digest():
+                return held
+        raise OracleNeeded(f"the exported traces hold no {self.subject.label}-{driver}")
+
+    def close(self) -> None:
+        """End the oracle's process."""
+        if self._oracle is not None:
+            self._oracle.close()
+
+
+class Lab:
+    """A candidate beside its reference."""
+
+    def __init__(self, pair: Pair, reference: Reference) -> None:
+        self.pair = pair
+        self.reference = reference
+        self.contract: Contract = reference.contract
+        self._runner: Runner | None = None
+        self.test = ""
+        self.level = 0
+        self.driver = ""
+        self.notes: dict[str, Any] = {}
+
+    @property
+    def oracle(self) -> OracleProcess:
+        """The reference's oracle."""
+        return self.reference.oracle
+
+    @property
+    def runner(self) -> Runner:
+        """The candidate, built at its first use."""
+        if self._runner is None:
+            self._runner = Runner.of(self.pair)
+        return self._runner
+
+    @property
+    def rules(self) -> Rules:
+        """The gates that hold for this candidate here."""
+        runner = self.runner
+        return Rules.of(
+            self.contract,
+            candidate=self.pair.candidate.name,
+            dtype=runner.dtype,
+            platform=runner.platform,
+        )
+
+    def traces(self, driver: str, episodes: int = 0) -> TraceSet:
+        """Return recorded episodes of a driver and note what they cover."""
+        held = self.reference.traces(driver, episodes, self.pair)
+        self.driver = driver
+        self.notes["coverage"] = {
+            "driver": driver,
+            **{n: held.total(n) for n in ("episodes", "steps", "terminated", "truncated", "cut")},
+            "events": held.events(),
+            "measures": held.measures(),
+        }
+        return held
+
+    def require_equal(self, outcome: Outcome) -> None:
+        """Fail with a report if any episode diverged: shrunk, with its witness and module."""
+        if not outcome.divergences:
+            return
+        worst = outcome.shortest
+        clusters = Counter(d.miss.paths for d in outcome.divergences)
+        context = self._context(
+            counts=(
+                ("diverging", len(outcome.divergences)),
+                ("episodes", outcome.episodes),
+                ("steps", outcome.steps),
+            ),
+            clusters=tuple(sorted(clusters.items(), key=lambda c: (-c[1], c[0]))),
+        )
+        if self.reference.harness.imported:
+            raise Divergence(self._bare(context, worst))
+        if worst.kind != "episode":
+            self._fail(Case(worst.kind, worst.start, worst.actions, worst.state), context)
+        self.reference.harness.settings.progress(f"shrinking {self.pair.label}")
+        case, small = shrink_episode(worst, self.oracle, self.runner, self.rules)
+        self._fail(
+            case,
+            dataclasses.replace(context, shrunk_from=small.before, minimal=small.minimal),
+        )
+
+    def require_agreement(self, case: Case, note: str = "") -> None:
+        """Fail with a report: this case, found by a batched comparison, differs."""
+        self._fail(case, self._context(note=note))
+
+    def fail(self, note: str) -> None:
+        """Fail with a report that has no case: a sentence says what is wrong."""
+        case = Case("episode", _no_start(), np.zeros((0,), np.int32))
+        raise Divergence(self._record(case, _silent(), self._context(note=note)))
+
+    def _fail(self, case: Case, context: Context) -> None:
+        found = diagnose(case, self.oracle, self.runner, self.rules)
+        if found.answer.agrees:
+            context = dataclasses.replace(
+                context,
+                note="It did not happen again when asked alone: the candidate's answer depends on "
+                "the lanes beside it, or on what it was asked before.",
+            )
+            raise Divergence(self._record(case, found.answer, context))
+        raise Divergence(report.build(self.pair, self.rules, found, context))
+
+    def _record(self, case: Case, answer: Answer, context: Context) -> dict[str, Any]:
+        from twinstep.diagnose import Diagnosis
+
+        bare = Diagnosis(case, answer, None, (), None, {}, None)
+        return report.build(self.pair, self.rules, bare, context)
+
+    def _bare(self, context: Context, worst: Any) -> dict[str, Any]:
+        note = (
+            f"First at step {worst.miss.step} in {', '.join(worst.miss.paths)}. Traces were "
+            "imported: shrinking and the module's name need the oracle."
+        )
+        case = Case(worst.kind, worst.start, worst.actions, worst.state)
+        context = dataclasses.replace(context, note=note)
+        return self._record(case, _silent(), context)
+
+    def _context(self, **more: Any) -> Context:
+        return Context(self.level, self.test, self.driver, **more)
+
+
+def _silent() -> Answer:
+    return Answer(-1, (), {}, {}, {}, {}, np.zeros((0,), np.int32))
+
+
+def _no_start() -> Any:
+    from twinstep.frames import Start
+
+    return Start(np.zeros(2, np.uint32), {})
+
+
+def in_ci() -> bool:
+    """Whether a missing oracle must be an error."""
+    return os.environ.get("CI", "").lower() in ("true", "1")
+
+
+__all__ = ["CandidateBroken", "Divergence", "Harness", "Lab", "OracleNeeded", "Reference", "Settings"]

@@ -1,0 +1,135 @@
+"""The candidate protocol over pure JAX functions written for one environment.
+
+An implementation gives `reset`, `step`, `frame` and what else it can, each for a single
+environment; this adapter batches (vmap), compiles (jit), scans whole rollouts and gives
+the state's buffers back to XLA (donation).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from twinstep import paths
+from twinstep.contract import Contract
+from twinstep.frames import Array, Fields, Frame, Start
+from twinstep.protocols import ModuleCall
+
+
+def use_compilation_cache() -> None:
+    """Keep compiled programs on disk between runs, unless the user has chosen a folder."""
+    folder = paths.cache_dir() / "jax"
+    if jax.config.jax_compilation_cache_dir is None and paths.writable(folder):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+class JaxCandidate:
+    """A batched candidate made of pure functions for one environment.
+
+    reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
+    batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
+    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`;
+    explain(call, contract, state, action) lists a step's module calls.
+    dtype `float64` runs every call under `jax.enable_x64`.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        *,
+        reset: Callable[[Start], Any],
+        step: Callable[[Any, Array], Any],
+        frame: Callable[[Any], Frame],
+        load: Callable[[dict[str, Array]], Any] | None = None,
+        restart: Callable[[Any], Any] | None = None,
+        modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
+        explain: Callable[..., list[ModuleCall]] | None = None,
+        dtype: str = "float32",
+        compiled: bool = True,
+    ) -> None:
+        use_compilation_cache()
+        self.contract = contract
+        self.dtype = dtype
+        self.platform = jax.default_backend()
+        self._compiled = compiled
+        given = {
+            "reset": reset,
+            "step": step,
+            "frame": frame,
+            "load": load,
+            "restart": restart,
+            "modules": modules,
+            "explain": explain,
+        }
+
+        def after(move: Callable[..., Any]) -> Callable[..., tuple[Any, Frame]]:
+            def act(*args: Any) -> tuple[Any, Frame]:
+                state = move(*args)
+                return state, frame(state)
+
+            return jax.vmap(act)
+
+        def unroll(state: Any, actions: Array) -> tuple[Any, Frame]:
+            return jax.lax.scan(after(step), state, actions)
+
+        self._reset = jax.jit(after(reset))
+        self._step = jax.jit(after(step), donate_argnums=0)
+        self._unroll = jax.jit(unroll, donate_argnums=0)
+        # An optional method exists only where its function was given: the harness asks for
+        # the attribute to see what it may do.
+        if load is not None:
+            self._load = jax.jit(jax.vmap(load))
+            self.load = lambda fields: self._run(self._load, _arrays(fields))
+        if restart is not None:
+            self._restart = jax.jit(after(restart), donate_argnums=0)
+            self.restart = lambda state: self._run(self._restart, state)
+        if modules:
+            # Batched by vmap with every input mapped: lanes are separate calls.
+            self._modules = {
+                name: jax.jit(jax.vmap(lambda inputs, f=f: f(**inputs)))
+                for name, f in modules.items()
+            }
+            self.call = self._call
+        if explain is not None and modules:
+            self.explain = lambda state, action: explain(self._call, contract, state, action)
+        if compiled:
+            self.eager = lambda: JaxCandidate(contract, dtype=dtype, compiled=False, **given)
+
+    def reset(self, starts: Start) -> tuple[Any, Frame]:
+        """Begin one episode per lane of the batched start."""
+        return self._run(self._reset, Start(jnp.asarray(starts.seed), _arrays(starts.fields)))
+
+    def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
+        """Apply actions [N, P, ...]; the state given is consumed."""
+        return self._run(self._step, state, actions)
+
+    def rollout(self, state: Any, actions: Array) -> tuple[Any, Frame]:
+        """Apply actions [T, N, P, ...] in one compiled scan; frames come with leading [T, N]."""
+        return self._run(self._unroll, state, actions)
+
+    def copy(self, state: Any) -> Any:
+        """Return a state that a later step does not consume."""
+        return jax.tree.map(jnp.copy, state)
+
+    def _call(self, module: str, inputs: Fields) -> dict[str, Array]:
+        wanted = [field.name for field in self.contract.module(module).inputs]
+        out = self._run(self._modules[module], _arrays({name: inputs[name] for name in wanted}))
+        return {name: np.asarray(value) for name, value in out.items()}
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        with contextlib.ExitStack() as scope:
+            if self.dtype == "float64":
+                scope.enter_context(jax.enable_x64(True))
+            if not self._compiled:
+                scope.enter_context(jax.disable_jit())
+            return function(*jax.tree.map(jnp.asarray, args))
+
+
+def _arrays(fields: Fields) -> dict[str, Array]:
+    return {name: np.asarray(value) for name, value in fields.items()}

@@ -1,0 +1,258 @@
+"""Replay recorded episodes on a candidate and find where each first differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from twinstep.cache import LANES, TraceSet
+from twinstep.compare import Miss, Rules, error, first_misses, frames_differ
+from twinstep.frames import Start, take_lanes
+from twinstep.gates import Lockstep, Resync, Window
+from twinstep.running import Runner
+from twinstep.tracefile import WINDOW, ChunkFile, digests
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """One episode that differs: its number, where, and the case that shows it.
+
+    kind: as in `cases.Case`. An `episode` has the actions so far; a `step` (resync and window
+    gates) the oracle's state and the actions from there; a `restart` the terminal state.
+    """
+
+    episode: int
+    miss: Miss
+    start: Start
+    actions: np.ndarray
+    kind: str = "episode"
+    state: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """What a comparison covered and found."""
+
+    episodes: int = 0
+    steps: int = 0
+    divergences: list[Divergence] = field(default_factory=list)
+    numbers: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def shortest(self) -> Divergence:
+        """The divergence that needs the fewest steps; ties go to the lowest episode."""
+        return min(self.divergences, key=lambda d: (d.miss.step, d.episode))
+
+
+def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep]) -> Outcome:
+    """Replay every episode, never corrected, and compare each frame under lockstep gates."""
+    outcome = Outcome()
+    for chunk in traces.chunks():
+        misses = _replay(runner, chunk, gates)
+        for miss in misses:
+            outcome.divergences.append(_divergence(chunk, outcome.episodes, miss))
+        outcome.episodes += chunk.lanes
+        outcome.steps += int(chunk.lengths.sum())
+        if not misses:
+            outcome.divergences += _check_restarts(runner, chunk, gates, outcome.episodes)
+    return outcome
+
+
+def _replay(runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep]) -> list[Miss]:
+    found: dict[int, Miss] = {}
+    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, LANES)
+    for number, got in enumerate(parts):
+        # Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.
+        first = 0 if number == 0 else (number - 1) * WINDOW + 1
+        rows = len(got["reward"])
+        valid = np.arange(first, first + rows)[:, None] <= chunk.lengths[None]
+        for miss in first_misses(_differing(chunk, number, got, gates), valid, first):
+            found.setdefault(miss.lane, miss)
+        if len(found) == chunk.lanes:
+            break
+    return [found[lane] for lane in sorted(found)]
+
+
+def _differing(
+    chunk: ChunkFile, number: int, got: dict[str, np.ndarray], gates: dict[str, Lockstep]
+) -> dict[str, np.ndarray]:
+    """Compare one part; large fields by digest first, unpacked only where digests differ."""
+    rows = slice(0, 1) if number == 0 else slice(1, None)
+    window = max(number - 1, 0)
+    plain = {p: g for p, g in gates.items() if not (g.exact and chunk.has_digest(p))}
+    paths = sorted({*plain, "reward"})
+    want = {path: values[rows] for path, values in chunk.window(window, paths).items()}
+    found = frames_differ(want, got, plain)
+    for path in gates.keys() - plain.keys():
+        stored = chunk.window(window, [path], "digest")[path][rows]
+        wrong = (stored != digests(got[path])).any(-1)
+        if wrong.any():
+            found[path] = wrong
+    return found
+
+
+def _check_restarts(
+    runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], after: int
+) -> list[Divergence]:
+    """Compare the reference's auto-reset after each terminated episode."""
+    restarted = chunk.restarted
+    if not restarted or not (runner.offers("restart") and runner.offers("load")):
+        return []
+    names = [field.name for field in runner.contract.state]
+    last = _last_frames(chunk, [f"state.{name}" for name in names] + ["terminated"])
+    which = np.flatnonzero(last["terminated"])
+    states = {name: last[f"state.{name}"] for name in names}
+    _, got = runner.restart(runner.load(states))
+    found = frames_differ(restarted, got, gates)
+    divergences = []
+    for lane in which:
+        paths = tuple(sorted(path for path, wrong in found.items() if wrong[lane]))
+        if paths:
+            miss = Miss(int(lane), int(chunk.lengths[lane]) + 1, paths)
+            state = {name: values[lane] for name, values in states.items()}
+            start, none = take_lanes(chunk.starts, int(lane)), chunk.actions_of(int(lane))[:0]
+            episode = after - chunk.lanes + int(lane)
+            divergences.append(Divergence(episode, miss, start, none, "restart", state))
+    return divergences
+
+
+def _last_frames(chunk: ChunkFile, paths: list[str]) -> dict[str, np.ndarray]:
+    out: dict[str, np.ndarray] = {}
+    for number in range(chunk.windows):
+        begin = number * WINDOW
+        rows = chunk.window(number, paths)
+        lanes = np.flatnonzero(
+            (chunk.lengths >= begin) & (chunk.lengths <= begin + WINDOW)
+        )
+        for path, values in rows.items():
+            kept = out.setdefault(path, np.zeros(values.shape[1:], values.dtype))
+            kept[lanes] = values[chunk.lengths[lanes] - begin, lanes]
+    return out
+
+
+def _divergence(chunk: ChunkFile, before: int, miss: Miss) -> Divergence:
+    start = take_lanes(chunk.starts, miss.lane)
+    actions = chunk.actions_of(miss.lane)[: miss.step]
+    return Divergence(before + miss.lane, miss, start, actions)
+
+
+def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome:
+    """Compare short runs from the oracle's own states, under resync and window gates.
+
+    Each resync gate looks at every single step; each window gate at consecutive windows of
+    its length. numbers holds the largest error per path and, for each quantile gate, the
+    fraction above its threshold.
+    """
+    outcome = Outcome()
+    errors: dict[str, list[np.ndarray]] = {}
+    lengths = sorted({1} | {gate.steps for gate in rules.windows().values()})
+    for chunk in traces.chunks():
+        for steps in lengths:
+            paths = _paths_at(rules, steps)
+            if paths:
+                _from_states(runner, chunk, rules, steps, paths, errors, outcome)
+        outcome.episodes += chunk.lanes
+        outcome.steps += int(chunk.lengths.sum())
+    for path, parts in sorted(errors.items()):
+        outcome.numbers[f"{path} max"] = float(max(part.max(initial=0.0) for part in parts))
+        gate = rules.gates[path]
+        for threshold, _ in gate.above if isinstance(gate, Resync) else ():
+            total = sum(part.size for part in parts)
+            above = sum(int((part > threshold).sum()) for part in parts)
+            outcome.numbers[f"{path} > {threshold:g}"] = above / max(total, 1)
+    return outcome
+
+
+def broken_fractions(outcome: Outcome, rules: Rules) -> list[str]:
+    """Return one line for each quantile gate that the outcome's numbers break."""
+    lines = []
+    for path, gate in rules.resync().items():
+        for threshold, allowed in gate.above:
+            share = outcome.numbers.get(f"{path} > {threshold:g}", 0.0)
+            if share > allowed:
+                lines.append(
+                    f"`{path}`: {share:.3%} of one-step errors exceed {threshold:g}, "
+                    f"allowed {allowed:.3%}"
+                )
+    return lines
+
+
+def _paths_at(rules: Rules, steps: int) -> list[str]:
+    wanted = []
+    for path, gate in rules.gates.items():
+        if (isinstance(gate, Resync) and steps == 1) or (
+            isinstance(gate, Window) and gate.steps == steps
+        ):
+            wanted.append(path)
+    return wanted
+
+
+def _from_states(
+    runner: Runner,
+    chunk: ChunkFile,
+    rules: Rules,
+    steps: int,
+    paths: list[str],
+    errors: dict[str, list[np.ndarray]],
+    outcome: Outcome,
+) -> None:
+    names = [field.name for field in runner.contract.state]
+    state_paths = [f"state.{name}" for name in names]
+    for number in range(chunk.windows):
+        actions = chunk.window_actions(number)
+        frames = chunk.window(number, sorted({*paths, *state_paths}))
+        begin = number * WINDOW
+        rows = np.arange(0, len(actions) - steps + 1, steps)
+        t, lane = (grid.ravel() for grid in np.meshgrid(rows, np.arange(chunk.lanes), indexing="ij"))
+        whole = begin + t + steps <= chunk.lengths[lane]
+        t, lane = t[whole], lane[whole]
+        for part in range(0, len(t), _BATCH):
+            at, who = t[part : part + _BATCH], lane[part : part + _BATCH]
+            short = _BATCH - len(at)
+            at = np.concatenate([at, np.repeat(at[:1], short)])
+            who = np.concatenate([who, np.repeat(who[:1], short)])
+            states = {n: frames[f"state.{n}"][at, who] for n in names}
+            moves = np.stack([actions[at + k, who] for k in range(steps)])
+            got = runner.play_from(states, moves)
+            keep = slice(0, _BATCH - short)
+            worst: dict[str, np.ndarray] = {}
+            for path in paths:
+                want = np.stack([frames[path][at + k + 1, who] for k in range(steps)])
+                size = error(want, got[path])[:, keep]
+                errors.setdefault(path, []).append(size.ravel())
+                gate: Any = rules.gates[path]
+                worst[path] = size.reshape(steps, size.shape[1], -1).max((0, 2)) > gate.max
+            _note_worst(outcome, chunk, begin, at[keep], who[keep], worst, states, moves)
+
+
+def _note_worst(
+    outcome: Outcome,
+    chunk: ChunkFile,
+    begin: int,
+    at: np.ndarray,
+    who: np.ndarray,
+    worst: dict[str, np.ndarray],
+    states: dict[str, np.ndarray],
+    moves: np.ndarray,
+) -> None:
+    wrong = np.zeros(len(at), bool)
+    for rows in worst.values():
+        wrong |= rows
+    known = {d.episode for d in outcome.divergences}
+    for item in np.flatnonzero(wrong):
+        episode = outcome.episodes + int(who[item])
+        if episode in known:
+            continue
+        known.add(episode)
+        paths = tuple(sorted(path for path, rows in worst.items() if rows[item]))
+        miss = Miss(int(who[item]), begin + int(at[item]) + 1, paths)
+        start = take_lanes(chunk.starts, int(who[item]))
+        state = {name: values[item] for name, values in states.items()}
+        found = Divergence(episode, miss, start, moves[:, item], "step", state)
+        outcome.divergences.append(found)
+
+
+#: States per batch when a candidate is stepped from the oracle's states.
+_BATCH = 4096

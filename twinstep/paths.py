@@ -1,0 +1,40 @@
+"""Where twinstep keeps what can be made again (cache) and what it found (reports)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_dir() -> Path:
+    """Return the cache's folder; it may not exist yet.
+
+    TWINSTEP_CACHE if set, else `twinstep` under XDG_CACHE_HOME or `~/.cache`.
+    """
+    if chosen := os.environ.get("TWINSTEP_CACHE"):
+        return Path(chosen).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser().absolute() / "twinstep"
+
+
+def writable(folder: Path) -> bool:
+    """Whether files can be made in `folder`, which is created if it can be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError:
+        return False
+    return True
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old bytes or the new ones, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,317 @@
+"""The pytest plugin: options, markers, header, parametrisation, reports, verdict."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twinstep import __version__, baseline, registry, summary
+from twinstep.cache import CacheWarning, read_export
+from twinstep.errors import OracleFailed, OracleMissing, UserError
+from twinstep.harness import (
+    CandidateBroken,
+    Divergence,
+    Harness,
+    Lab,
+    OracleNeeded,
+    Reference,
+    Settings,
+    in_ci,
+)
+from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
+from twinstep.registry import Pair, Subject
+from twinstep.seeds import KINDS
+
+LEVELS = {
+    "level1": "modules alone",
+    "level2": "modules together",
+    "level3": "whole episodes in lockstep",
+    "level4": "policy transfer (slow; only with -m level4)",
+}
+_HARNESS = pytest.StashKey[Harness]()
+_PAIRS = pytest.StashKey[list[Pair]]()
+_IMPORTED = pytest.StashKey[Any]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("twinstep", "twinstep: a fast environment against its reference")
+    add = group.addoption
+    add("--env", "--twinstep-env", action="append", default=[], metavar="NAME", dest="twinstep_env",
+        help="verify this environment (repeatable; default: all declared ones)")
+    add("--candidate", action="append", default=[], metavar="NAME", dest="twinstep_candidate",
+        help="verify only this candidate (repeatable)")
+    add("--driver", action="append", default=[], metavar="NAME", dest="twinstep_driver",
+        help="play only this driver at level 3 (repeatable)")
+    add("--variant", action="append", default=[], metavar="NAME", dest="twinstep_variant",
+        help="verify only this variant (repeatable)")
+    add("--set", action="append", default=[], metavar="NAME=VALUE", dest="twinstep_set",
+        help="set a declared parameter (repeatable)")
+    add("--episodes", type=int, default=100, dest="twinstep_episodes",
+        help="episodes per driver at level 3 (default 100)")
+    add("--seeds", choices=KINDS, default="public", dest="twinstep_seeds",
+        help="public, tree (of the candidate's files) or holdout (TWINSTEP_HOLDOUT_KEY)")
+    add("--require-oracles", action="store_true", dest="twinstep_require",
+        help="a missing oracle is an error, not a skip (always so under CI=true)")
+    add("--traces", metavar="FILE", dest="twinstep_traces",
+        help="level 3 from exported traces, without any oracle")
+    add("--export-traces", metavar="FILE", dest="twinstep_export",
+        help="write the traces that this run used to one file")
+    add("--report-dir", default=".twinstep/reports", metavar="DIR", dest="twinstep_reports",
+        help="where failure reports go (default .twinstep/reports)")
+    add("--verdict", default=".twinstep/verdict.json", metavar="FILE", dest="twinstep_verdict",
+        help="where the verdict goes (default .twinstep/verdict.json)")
+    add("--keep-regressions", action="store_true", dest="twinstep_keep",
+        help="keep the case of every failure under rollouts/ and properties/regressions/")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register markers, check the options, open what the tests share."""
+    for name, meaning in LEVELS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.addinivalue_line("markers", "slow: a long proof, run with -m slow")
+    config.addinivalue_line("markers", "environment(name): only for this environment")
+    config.addinivalue_line("markers", "xdist_group(name): tests that share a compiled candidate")
+    config.addinivalue_line(
+        "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
+    )
+    try:
+        config.stash[_PAIRS] = _chosen_pairs(config)
+        config.stash[_HARNESS] = _open_harness(config)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(summary.Summary(config), "twinstep-summary")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the oracles."""
+    if (harness := config.stash.get(_HARNESS, None)) is not None:
+        harness.close()
+
+
+def _chosen_pairs(config: pytest.Config) -> list[Pair]:
+    option = config.option
+    settings = {}
+    for text in option.twinstep_set:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"--set {text}: write it as --set NAME=VALUE")
+        settings[name] = value
+    wanted = option.twinstep_env or registry.names()
+    if option.twinstep_episodes < 1:
+        raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
+    chosen: list[Pair] = []
+    for name in wanted:
+        env = registry.environment(name)
+        for driver in option.twinstep_driver:
+            registry.Subject(env, env.variants[0]).driver(driver)
+        subjects = registry.subjects(env, settings if option.twinstep_env else {})
+        known = [subject.variant.name for subject in subjects]
+        for variant in option.twinstep_variant if option.twinstep_env else ():
+            if variant not in known:
+                raise registry.unknown(f"variant of {name}", variant, known)
+        for subject in subjects:
+            if not option.twinstep_variant or subject.variant.name in option.twinstep_variant:
+                found = registry.pairs(subject, option.twinstep_candidate)
+                chosen += found
+    return chosen
+
+
+def _open_harness(config: pytest.Config) -> Harness:
+    option = config.option
+    imported = []
+    if option.twinstep_traces:
+        import tempfile
+
+        path = Path(option.twinstep_traces)
+        if not path.is_file():
+            raise UserError(f"--traces {path}: there is no such file")
+        held = tempfile.TemporaryDirectory(prefix="twinstep-import-")
+        config.stash[_IMPORTED] = held
+        config.add_cleanup(held.cleanup)
+        imported = read_export(path, Path(held.name))
+    progress = lambda text: _progress(config, text)  # noqa: E731
+    settings = Settings(option.twinstep_episodes, option.twinstep_seeds, progress)
+    return Harness(settings, imported)
+
+
+def _progress(config: pytest.Config, text: str) -> None:
+    """Show what takes long, on a terminal only."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and terminal.isatty and not os.environ.get("CI"):
+        terminal.rewrite(f" {text} ", erase=True)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say what is verified against what."""
+    option = config.option
+    lines = [f"twinstep {__version__}: seeds {option.twinstep_seeds}, "
+             f"{option.twinstep_episodes} episodes a driver"]
+    shown: dict[str, list[Pair]] = {}
+    for pair in config.stash[_PAIRS]:
+        shown.setdefault(pair.subject.env.name, []).append(pair)
+    for pairs in shown.values():
+        subject = pairs[0].subject
+        variants = list(dict.fromkeys(p.subject.variant.name for p in pairs if p.subject.variant.name))
+        names = list(dict.fromkeys(p.candidate.name for p in pairs))
+        probe = subject.probe
+        state = "missing: " + probe.problem if probe.problem else _short(probe.pins)
+        head = f"{subject.contract.version}: {', '.join(names)} against {subject.env.oracle.title}"
+        lines.append(f"{head} ({state})" + (f"; variants {', '.join(variants)}" if variants else ""))
+        if option.verbose:
+            lines += [f"  oracle.{n} unlocks {what}" for n, what in ORACLE_LADDER.items()]
+            lines += [f"  candidate.{n} unlocks {what}" for n, what in CANDIDATE_LADDER.items()]
+    return lines
+
+
+def _short(pins: Any) -> str:
+    return ", ".join(f"{name} {str(value)[:12]}" for name, value in list(pins.items())[:2]) or "ours"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrise over reference, lab, module and driver, whichever a test asks for."""
+    names = metafunc.fixturenames
+    if "lab" not in names and "reference" not in names:
+        return
+    config = metafunc.config
+    marker = metafunc.definition.get_closest_marker("environment")
+    pairs = [
+        pair
+        for pair in config.stash[_PAIRS]
+        if marker is None or pair.subject.env.name in marker.args
+    ]
+    if "lab" not in names:
+        subjects = {pair.subject.label: pair.subject for pair in pairs}
+        metafunc.parametrize(
+            "reference",
+            [pytest.param(s, id=label, marks=_group(label)) for label, s in subjects.items()],
+            indirect=True,
+        )
+        return
+    columns, rows = ["lab"], [((pair,), pair.label, pair) for pair in pairs]
+    for extra, values in (("module", _modules), ("driver", _drivers)):
+        if extra in names:
+            columns.append(extra)
+            rows = [
+                ((*row, value), f"{label}-{value}", pair)
+                for row, label, pair in rows
+                for value in values(config, pair)
+            ]
+    params = [pytest.param(*row, id=label, marks=_group(pair.label)) for row, label, pair in rows]
+    metafunc.parametrize(columns, params, indirect=["lab"])
+
+
+def _group(label: str) -> pytest.MarkDecorator:
+    return pytest.mark.xdist_group(label)
+
+
+def _modules(config: pytest.Config, pair: Pair) -> list[str]:
+    return [module.name for module in pair.subject.contract.modules]
+
+
+def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
+    wanted = config.option.twinstep_driver
+    return [name for name in pair.subject.contract.drivers if not wanted or name in wanted]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --env, drop tests of the core itself; apply the expected failures."""
+    if config.option.twinstep_env:
+        ours = [item for item in items if {"lab", "reference"} & set(_fixtures(item))]
+        dropped = [item for item in items if item not in set(ours)]
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+            items[:] = ours
+    try:
+        baseline.apply(config.stash[_PAIRS], items)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return getattr(item, "fixturenames", [])
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> Reference:
+    """The oracle of one variant, with its contract and traces."""
+    subject: Subject = request.param
+    _require_oracle(request, subject)
+    return request.config.stash[_HARNESS].reference(subject)
+
+
+@pytest.fixture
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """One candidate beside its reference."""
+    pair: Pair = request.param
+    if not request.config.option.twinstep_traces:
+        _require_oracle(request, pair.subject)
+    if pair.probe.problem:
+        _missing(request, f"candidate {pair.label}: {pair.probe.problem}", pair.probe.mend)
+    made = request.config.stash[_HARNESS].lab(pair)
+    made.test = request.node.nodeid
+    made.level = next((n for n in range(1, 5) if request.node.get_closest_marker(f"level{n}")), 0)
+    made.driver = ""
+    made.notes = {}
+    request.node.stash[_LAB] = made
+    expected = request.node.stash.get(baseline.EXPECTED, None)
+    if expected is not None:
+        expected.check(made)
+    return made
+
+
+_LAB = pytest.StashKey[Lab]()
+
+
+def _require_oracle(request: pytest.FixtureRequest, subject: Subject) -> None:
+    if subject.probe.problem:
+        _missing(request, f"oracle of {subject.label}: {subject.probe.problem}", subject.probe.mend)
+
+
+def _missing(request: pytest.FixtureRequest, problem: str, mend: str) -> None:
+    text = f"{problem}: {mend}" if mend else problem
+    if request.config.option.twinstep_require or in_ci():
+        pytest.fail(text, pytrace=False)
+    pytest.skip(text)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Any:
+    """Turn what the harness raises into one clear message, and attach what the verdict needs."""
+    result = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    config = item.config
+    if isinstance(error, OracleNeeded):
+        result.outcome = "skipped"
+        result.longrepr = (str(item.path), 0, f"Skipped: {error}")
+    elif isinstance(error, OracleMissing) and not (config.option.twinstep_require or in_ci()):
+        result.outcome = "skipped"
+        result.longrepr = (str(item.path), 0, f"Skipped: {error}")
+    elif isinstance(error, Divergence):
+        result.longrepr = summary.text_of_failure(error.record, config.option.twinstep_reports)
+        item.user_properties.append((summary.REPORT, error.record))
+    elif isinstance(error, CandidateBroken | OracleFailed | UserError):
+        result.longrepr = _one_line(item, error)
+    if call.when == "call" or result.outcome != "passed":
+        made = item.stash.get(_LAB, None)
+        if made is not None:
+            item.user_properties.append((summary.NOTES, summary.notes_of(made)))
+        result.user_properties = list(item.user_properties)
+    return result
+
+
+def _one_line(item: pytest.Item, error: BaseException) -> str:
+    made = item.stash.get(_LAB, None)
+    who = f"{made.pair.label}: " if made is not None else ""
+    versions = ""
+    if made is not None:
+        contract = made.contract
+        versions = f" ({contract.version}, oracle {made.pair.subject.env.oracle.title})"
+    detail = getattr(error, "detail", "")
+    inner = [line for line in detail.splitlines() if line.strip()][-3:-1] if detail else []
+    return "\n".join([f"{who}{error}{versions}", *inner])

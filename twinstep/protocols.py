@@ -1,0 +1,144 @@
+"""The two protocols: what an oracle and a candidate must offer, and what more they may.
+
+An oracle is the bridge to the real reference program: stateful, slow, usually one episode
+at a time. A candidate is a fast implementation, always batched. Reset and step are enough
+to start. Each optional method unlocks more, and the pytest header prints that ladder.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from twinstep.frames import Array, Fields, Frame, Start
+
+
+class ModuleCall(NamedTuple):
+    """One call a step made: module name, inputs and outputs without batch axis."""
+
+    module: str
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+
+
+class NotCallable(Exception):
+    """Raised by `call` when the reference cannot be brought to see these inputs."""
+
+
+class Oracle(Protocol):
+    """The reference, one live episode. Built as `factory(contract)` in a child process.
+
+    Optional methods, used when present:
+      load(state)            continue from a frame's `state` (single lane). Unlocks one-step
+                             witnesses, resync gates, cross-continuation.
+      restart() -> Frame     after a terminated frame: the frame that the reference's own
+                             auto-reset gives (contract.reset_mode "same-step").
+      events() -> bool[E]    which contract.events happened in the last reset or step.
+      call(module, inputs)   one module alone; inputs and outputs have a leading N. May raise
+                             NotCallable. Unlocks level 1 and the naming of modules.
+      lanes(n) -> Lanes      n episodes side by side. Unlocks fast recording.
+      explain(state, action) -> str   the reference's own words for one step (log, draw sites).
+    """
+
+    def reset(self, start: Start) -> Frame:
+        """Begin the episode of `start` and return its first frame."""
+        ...
+
+    def step(self, action: Array) -> Frame:
+        """Apply an action [P, ...] and return the frame that follows."""
+        ...
+
+    def close(self) -> None:
+        """Free what the reference holds."""
+        ...
+
+
+class Lanes(Protocol):
+    """N episodes of the reference side by side. All arrays have a leading N.
+
+    Lanes do not influence each other. `step` advances only lanes with `live[i]`; the rest
+    of the returned frame is not read. `load`, `restart` and `events` are optional as above.
+    `load(state, lanes)` sets the lanes with these indices.
+    """
+
+    def reset(self, starts: Start) -> Frame:
+        """Begin one episode per lane."""
+        ...
+
+    def step(self, actions: Array, live: Array) -> Frame:
+        """Apply actions [N, P, ...] to the live lanes."""
+        ...
+
+
+class Candidate(Protocol):
+    """A fast implementation, batched. Built as `factory(contract)`.
+
+    A step may consume the state it is given (donated buffers, in-place Rust), so callers
+    use `copy` where they need it twice. dtype is the floating-point type it computes in;
+    platform is `cpu` or `gpu`.
+
+    Optional methods, used when present:
+      copy(state) -> State
+      load(fields) -> State            from frame.state fields with a leading N
+      restart(state) -> (State, Frame) the auto-reset of the reference, all lanes
+      rollout(state, actions[T, N, P, ...]) -> (State, Frame with leading [T, N])
+      call(module, inputs) -> outputs  leading N, same names as the oracle's
+      explain(fields, action) -> list[ModuleCall]   the module calls of one step in order;
+                                       single lane. Unlocks the naming of modules inside a step.
+      eager() -> Candidate             the same without compilation, for jit = no jit
+    """
+
+    dtype: str
+    platform: str
+
+    def reset(self, starts: Start) -> tuple[Any, Frame]:
+        """Begin one episode per lane."""
+        ...
+
+    def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
+        """Apply actions [N, P, ...]."""
+        ...
+
+
+@runtime_checkable
+class CanLoad(Protocol):
+    """Offers `load`."""
+
+    def load(self, state: Any) -> Any:
+        """Continue from these state fields."""
+        ...
+
+
+@runtime_checkable
+class CanCall(Protocol):
+    """Offers `call`."""
+
+    def call(self, module: str, inputs: Fields) -> dict[str, Array]:
+        """Evaluate one module on a batch of inputs."""
+        ...
+
+
+@runtime_checkable
+class CanExplain(Protocol):
+    """Offers `explain` as a candidate does."""
+
+    def explain(self, state: Fields, action: Array) -> list[ModuleCall]:
+        """List the module calls of one step."""
+        ...
+
+
+#: What each optional method unlocks; printed in the pytest header.
+ORACLE_LADDER = {
+    "load": "one-step witnesses, placed states, cross-continuation, resync gates",
+    "call": "level 1 against the oracle, the guilty module's name",
+    "events": "coverage",
+    "lanes": "fast recording",
+    "restart": "the reference's own auto-reset",
+}
+CANDIDATE_LADDER = {
+    "load": "one-step witnesses, placed states, cross-continuation",
+    "call": "level 1",
+    "explain": "the guilty module inside a step",
+    "rollout": "fast replay",
+    "restart": "the reference's own auto-reset",
+    "eager": "jit = no jit",
+}

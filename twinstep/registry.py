@@ -1,0 +1,187 @@
+"""Which environments and candidates exist: entry points, and a project's own pyproject.toml.
+
+Installed packages declare `[project.entry-points."twinstep.envs"]` (name -> `module:ATTR`)
+and, for one more candidate of a known environment, `"twinstep.candidates"`
+(`pong.mine = "module:REF"`). Work that is not installed writes the same two tables under
+`[tool.twinstep]` in the pyproject.toml of the folder it runs from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import importlib
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from twinstep.contract import Contract
+from twinstep.drivers import CORE as CORE_DRIVERS
+from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
+from twinstep.errors import UserError
+
+
+def load_object(path: str) -> Any:
+    """Import `module:attribute` and return the attribute."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@functools.cache
+def _declared(group: str, folder: str) -> dict[str, str]:
+    found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
+    project = Path(folder) / "pyproject.toml"
+    if project.is_file():
+        own = tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {}).get(group, {})
+        if own and folder not in sys.path:
+            sys.path.insert(0, folder)
+        found |= own
+    return found
+
+
+def names() -> list[str]:
+    """Return the names of all declared environments, without importing any."""
+    return sorted(_declared("envs", str(Path.cwd())))
+
+
+def locator(name: str) -> str:
+    """Return the import path of an environment's declaration; UserError if unknown."""
+    declared = _declared("envs", str(Path.cwd()))
+    if name not in declared:
+        raise unknown("environment", name, declared)
+    return declared[name]
+
+
+@functools.cache
+def _environment(name: str, folder: str) -> Environment:
+    path = locator(name)
+    try:
+        env: Environment = load_object(path)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"environment '{name}' is declared as {path}, which cannot be imported: {error}"
+        ) from error
+    extra = tuple(
+        dataclasses.replace(load_object(value), name=entry.partition(".")[2])
+        for entry, value in sorted(_declared("candidates", folder).items())
+        if entry.partition(".")[0] == name
+    )
+    return dataclasses.replace(env, candidates=env.candidates + extra)
+
+
+def environment(name: str) -> Environment:
+    """Return an environment with all its declared candidates; UserError if unknown."""
+    return _environment(name, str(Path.cwd()))
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """Return the error for a name nobody declared, with the nearest one that exists."""
+    options = sorted(known)
+    near = difflib.get_close_matches(name, options, 1)
+    guess = f"; did you mean '{near[0]}'?" if near else ""
+    return UserError(f"unknown {kind} '{name}'{guess} (known: {', '.join(options) or 'none'})")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One environment under one choice of parameters, with its oracle: `pong@fs8`."""
+
+    env: Environment
+    variant: Variant
+
+    @property
+    def label(self) -> str:
+        """`pong@fs8`, or `pong` for an unnamed variant."""
+        return f"{self.env.name}@{self.variant.name}" if self.variant.name else self.env.name
+
+    @functools.cached_property
+    def contract(self) -> Contract:
+        """The contract under this variant's parameters."""
+        return self.env.contract(self.env.params(self.variant.params))
+
+    @functools.cached_property
+    def probe(self) -> Probe:
+        """Whether the oracle can run here."""
+        try:
+            return load_object(self.env.oracle.probe)(self.contract.params)
+        except ImportError as error:
+            return Probe({}, f"the bridge cannot be imported ({error})", "install its extra")
+
+    def driver(self, name: str) -> str:
+        """Return a driver's import path; UserError if the environment has none so named."""
+        known = CORE_DRIVERS | dict(self.env.drivers)
+        if name not in known:
+            raise unknown(f"driver of {self.env.name}", name, known)
+        return known[name]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A subject and one candidate: `pong@fs8-jax`."""
+
+    subject: Subject
+    candidate: CandidateRef
+
+    @property
+    def label(self) -> str:
+        """`pong@fs8-jax`."""
+        return f"{self.subject.label}-{self.candidate.name}"
+
+    @functools.cached_property
+    def probe(self) -> Probe:
+        """Whether the candidate can run here."""
+        if not self.candidate.probe:
+            return Probe({})
+        return load_object(self.candidate.probe)(self.subject.contract.params)
+
+
+def subjects(env: Environment, settings: Mapping[str, str]) -> list[Subject]:
+    """Return the variants to verify; `--set` values override each variant's parameters.
+
+    A variant that a setting makes equal to an earlier one is dropped.
+    """
+    known = {parameter.name: parameter for parameter in env.parameters}
+    chosen: dict[str, Any] = {}
+    for name, text in settings.items():
+        if name not in known:
+            raise unknown(f"parameter of {env.name}", name, known)
+        chosen[name] = _parse(known[name], text)
+    found: list[Subject] = []
+    for variant in env.variants:
+        params = dict(variant.params) | chosen
+        tag = ",".join(f"{k}={v}" for k, v in sorted(chosen.items()))
+        label = variant.name + (f"+{tag}" if tag else "")
+        subject = Subject(env, dataclasses.replace(variant, name=label, params=params))
+        if not any(env.params(s.variant.params) == env.params(params) for s in found):
+            found.append(subject)
+    return found
+
+
+def pairs(subject: Subject, wanted: Iterable[str] = ()) -> list[Pair]:
+    """Return the subject's candidates that claim its variant, or only those `wanted`."""
+    known = {ref.name: ref for ref in subject.env.candidates}
+    for name in wanted:
+        if name not in known:
+            raise unknown(f"candidate of {subject.env.name}", name, known)
+    claims = subject.variant.candidates
+    return [
+        Pair(subject, ref)
+        for ref in known.values()
+        if (not claims or ref.name in claims) and (not wanted or ref.name in set(wanted))
+    ]
+
+
+def _parse(parameter: Parameter, text: str) -> Any:
+    try:
+        value = parameter.parse(text)
+    except (ValueError, KeyError) as error:
+        raise UserError(f"parameter {parameter.name}: '{text}' is not a value it takes") from error
+    if parameter.choices is not None and value not in parameter.choices:
+        choices = ", ".join(str(choice) for choice in parameter.choices)
+        raise UserError(f"parameter {parameter.name}: '{text}' is none of {choices}")
+    return value

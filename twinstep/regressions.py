@@ -1,0 +1,58 @@
+"""Kept cases: the inputs of fixed bugs, without the answers. The oracle is asked each time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from twinstep import paths
+from twinstep.cases import Case
+from twinstep.contract import Contract, canonical_json
+from twinstep.errors import UserError
+from twinstep.seeds import package_folder
+
+
+def folders(kind: str) -> list[Path]:
+    """Return where kept cases lie: the suite's own folder and the project's."""
+    found = [package_folder(f"twinstep.{kind}") / "regressions"]
+    own = Path(kind).absolute() / "regressions"
+    return found if own in found else [*found, own]
+
+
+def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
+    """Return (name, case) of all kept cases of this contract version and these parameters.
+
+    kind: `rollouts` for episodes, `properties` for one-step witnesses.
+    """
+    found = []
+    for folder in folders(kind):
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            try:
+                data = json.loads(path.read_text())
+                mine = data["contract"] == contract.version and data["params"] == dict(
+                    contract.params
+                )
+                if mine:
+                    found.append((path.name, Case.from_json(data["case"], contract)))
+            except (ValueError, KeyError) as error:
+                raise UserError(f"{path} is not a kept case ({error!r})") from error
+    return found
+
+
+def keep(record: dict[str, Any], root: Path = Path()) -> list[Path]:
+    """Keep a report's inputs and its witness as regressions; return the files written."""
+    written = []
+    for kind, case in (("rollouts", record["case"]), ("properties", record["witness"])):
+        if case is None or (kind == "rollouts" and case["kind"] != "episode"):
+            continue
+        data = {
+            "contract": record["contract"],
+            "params": record["params"],
+            "found": f"{record['candidate']}, {record['context']['test'].rpartition('::')[2]}",
+            "case": case,
+        }
+        path = root / kind / "regressions" / f"{record['id']}.json"
+        paths.write_atomically(path, (canonical_json(data) + "\n").encode())
+        written.append(path)
+    return written

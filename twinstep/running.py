@@ -1,0 +1,234 @@
+"""Run a candidate as the harness needs it: checked frames, any length, any optional method."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from twinstep import registry
+from twinstep.contract import Contract
+from twinstep.frames import Frame, Start, flatten, take_lanes
+from twinstep.protocols import ModuleCall
+from twinstep.recording import offers
+from twinstep.registry import Pair
+from twinstep.tracefile import WINDOW
+
+#: Lanes of the small batches used while shrinking and looking at single steps.
+FEW = 32
+
+
+class CandidateBroken(Exception):
+    """The candidate raised, or returned what the contract does not allow.
+
+    what: one line. detail: the traceback, kept for the report's log, never shown whole.
+    """
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.detail = detail
+
+
+class Runner:
+    """A candidate behind checks. Every array it returns is NumPy, in the contract's layout."""
+
+    def __init__(self, contract: Contract, candidate: Any, name: str) -> None:
+        self.contract = contract
+        self.candidate = candidate
+        self.name = name
+        self.dtype: str = candidate.dtype
+        self.platform: str = candidate.platform
+        self._compared = contract.compared_paths()
+        self._layout = contract.layout()
+
+    @classmethod
+    def of(cls, pair: Pair) -> Runner:
+        """Build the pair's candidate. Raises CandidateBroken if it cannot be built."""
+        factory = pair.candidate.factory
+        candidate = _guard("be built", lambda: registry.load_object(factory)(pair.subject.contract))
+        missing = [n for n in ("reset", "step") if not offers(candidate, n)]
+        missing += [n for n in ("dtype", "platform") if not hasattr(candidate, n)]
+        if missing:
+            raise CandidateBroken(f"{factory} has no {' and no '.join(missing)}")
+        return cls(pair.subject.contract, candidate, pair.candidate.name)
+
+    def offers(self, method: str) -> bool:
+        """Whether the candidate has the optional method."""
+        return offers(self.candidate, method)
+
+    def eager(self) -> Runner:
+        """Return the same candidate without compilation."""
+        return Runner(self.contract, self.candidate.eager(), self.name)
+
+    def reset(self, starts: Start) -> tuple[Any, dict[str, np.ndarray]]:
+        """Begin one episode per lane; frames path -> [N, ...]."""
+        state, frame = _guard("reset", lambda: self.candidate.reset(starts))
+        return state, self._checked("reset", frame, (len(np.asarray(starts.seed)),))
+
+    def step(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
+        """Apply actions [N, P, ...]; frames path -> [N, ...]."""
+        state, frame = _guard("step", lambda: self.candidate.step(state, actions))
+        return state, self._checked("step", frame, (len(actions),))
+
+    def rollout(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
+        """Apply actions [T, N, P, ...]; frames path -> [T, N, ...].
+
+        Uses the candidate's own rollout if it has one. T is padded to the window's length,
+        so that a compiled candidate is compiled once.
+        """
+        if not self.offers("rollout"):
+            return self.step_loop(state, actions)
+        steps = len(actions)
+        padded = np.zeros((WINDOW, *actions.shape[1:]), actions.dtype)
+        padded[:steps] = actions
+        state, frame = _guard("roll out", lambda: self.candidate.rollout(state, padded))
+        named = self._checked("rollout", frame, (WINDOW, actions.shape[1]))
+        return state, {path: values[:steps] for path, values in named.items()}
+
+    def step_loop(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
+        """Apply actions [T, N, P, ...] one step at a time; frames path -> [T, N, ...]."""
+        rows = []
+        for action in actions:
+            state, named = self.step(state, action)
+            rows.append({path: values.copy() for path, values in named.items()})
+        if not rows:
+            lanes = actions.shape[1]
+            empty = {p: np.zeros((0, lanes, *self._layout[p][1]), self._layout[p][0])
+                     for p in self._compared}
+            return state, empty
+        return state, {path: np.stack([row[path] for row in rows]) for path in rows[0]}
+
+    def load(self, states: dict[str, np.ndarray]) -> Any:
+        """Continue from state fields [N, ...]."""
+        return _guard("load", lambda: self.candidate.load(states))
+
+    def restart(self, state: Any) -> tuple[Any, dict[str, np.ndarray]]:
+        """Apply the reference's auto-reset to all lanes; frames path -> [N, ...]."""
+        state, frame = _guard("restart", lambda: self.candidate.restart(state))
+        lanes = len(np.asarray(frame.reward))
+        return state, self._checked("restart", frame, (lanes,))
+
+    def play_from(
+        self, states: dict[str, np.ndarray], actions: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...]."""
+        _, frames = self.step_loop(self.load(states), actions)
+        return frames
+
+    def call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Evaluate a module on inputs with a leading N, checked against its declared outputs."""
+        out = _guard(f"call {module}", lambda: self.candidate.call(module, inputs))
+        lanes = len(next(iter(inputs.values())))
+        declared = self.contract.module(module).outputs
+        named = {name: np.asarray(value) for name, value in out.items()}
+        expected = {f.name: (np.dtype(f.dtype), (lanes, *f.shape)) for f in declared}
+        self._require(f"module {module}", named, expected)
+        return {f.name: named[f.name] for f in declared}
+
+    def explain(self, state: dict[str, np.ndarray], action: np.ndarray) -> list[ModuleCall]:
+        """List the module calls of one step from a single state."""
+        return _guard("explain a step", lambda: self.candidate.explain(state, action))
+
+    def windows(
+        self, starts: Start, actions: Callable[[int], np.ndarray], count: int, lanes: int
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Replay whole episodes: frame 0 of all lanes first, then one window after the other.
+
+        actions(number) gives a window's actions [W, n, P, ...]. The batch is padded to
+        `lanes` by repeating the first start, so that a compiled candidate is compiled once.
+        """
+        n = len(np.asarray(starts.seed))
+        fill = np.concatenate([np.arange(n), np.zeros(max(0, lanes - n), np.int64)])
+        state, named = self.reset(take_lanes(starts, fill))
+        yield {path: values[None, :n] for path, values in named.items()}
+        for number in range(count):
+            window = actions(number)[:, fill]
+            if len(window):
+                state, named = self.rollout(state, window)
+                yield {path: values[:, :n] for path, values in named.items()}
+
+    def replays(self, trials: list[tuple[Start, np.ndarray]]) -> list[dict[str, np.ndarray]]:
+        """Play given actions [T, P, ...] from each single start; frames path -> [T + 1, ...]."""
+        out: list[dict[str, np.ndarray]] = []
+        for begin in range(0, len(trials), FEW):
+            group = trials[begin : begin + FEW]
+            longest = max(len(actions) for _, actions in group)
+            dtype, shape = self.contract.action_layout()
+            padded = np.zeros((longest, len(group), *shape), dtype)
+            for lane, (_, actions) in enumerate(group):
+                padded[: len(actions), lane] = actions
+            seeds = np.stack([np.asarray(start.seed) for start, _ in group])
+            fields = {
+                name: np.stack([np.asarray(start.fields[name]) for start, _ in group])
+                for name in group[0][0].fields
+            }
+            parts = list(
+                self.windows(
+                    Start(seeds, fields),
+                    lambda w, padded=padded: padded[w * WINDOW : (w + 1) * WINDOW],
+                    -(-longest // WINDOW),
+                    FEW,
+                )
+            )
+            for lane, (_, actions) in enumerate(group):
+                out.append(
+                    {
+                        path: np.concatenate([part[path][:, lane] for part in parts])[
+                            : len(actions) + 1
+                        ]
+                        for path in parts[0]
+                    }
+                )
+        return out
+
+    def _checked(self, what: str, frame: Frame, leading: tuple[int, ...]) -> dict[str, np.ndarray]:
+        if not isinstance(frame, tuple) or not hasattr(frame, "state"):
+            raise CandidateBroken(f"{what} returned {type(frame).__name__}, not a Frame")
+        named = {path: np.asarray(value) for path, value in flatten(frame).items()}
+        expected = {
+            path: (self._layout[path][0], (*leading, *self._layout[path][1]))
+            for path in self._compared
+        }
+        self._require(what, named, expected)
+        return {path: named[path] for path in self._compared}
+
+    def _require(
+        self,
+        what: str,
+        named: dict[str, np.ndarray],
+        expected: dict[str, tuple[np.dtype, tuple[int, ...]]],
+    ) -> None:
+        for path, (dtype, shape) in expected.items():
+            if path not in named:
+                raise CandidateBroken(f"{what} gave no `{path}`, which the contract compares")
+            value = named[path]
+            if value.dtype != dtype and not self._narrower(value.dtype, dtype):
+                raise CandidateBroken(
+                    f"{what} gave `{path}` as {value.dtype}, the contract says {dtype}"
+                )
+            if value.shape != shape:
+                raise CandidateBroken(
+                    f"{what} gave `{path}` in shape {list(value.shape)}, the contract says "
+                    f"{list(shape)}"
+                )
+        for path in named.keys() - expected.keys():
+            if path not in self._layout and what in ("reset", "step", "rollout", "restart"):
+                raise CandidateBroken(f"{what} gave `{path}`, which the contract does not name")
+
+    def _narrower(self, got: np.dtype, want: np.dtype) -> bool:
+        """A float32 candidate may answer a float64 contract; its gate says what that is worth."""
+        return want.kind == "f" and got == np.dtype(self.dtype)
+
+
+def _guard(what: str, act: Callable[[], Any]) -> Any:
+    try:
+        return act()
+    except CandidateBroken:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        text = f"the candidate cannot {what}: {type(error).__name__}: {lines[0]}"
+        raise CandidateBroken(text, traceback.format_exc()) from error
