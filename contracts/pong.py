@@ -338,6 +338,7 @@ PONG = Environment(
         factory="twinstep.oracles.pong.bridge:PongOracle",
         probe="twinstep.oracles.pong.upstream:probe",
         package="twinstep.oracles.pong",
+        source="twinstep.oracles.pong.upstream:ensure_sources",
     ),
     candidates=(
         CandidateRef(

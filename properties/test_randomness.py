@@ -14,12 +14,16 @@ SEEDS = 64
 def _signature(named):
     """Return one bytes object per lane of everything in the frames."""
     lanes = len(named["reward"])
-    return [b"".join(np.asarray(v[lane]).tobytes() for v in named.values()) for lane in range(lanes)]
+    return [
+        b"".join(np.asarray(v[lane]).tobytes() for v in named.values()) for lane in range(lanes)
+    ]
 
 
 def _require_parts_vary(contract, named):
     for part, paths in contract.randomness.parts.items():
-        values = {b"".join(np.asarray(named[p][lane]).tobytes() for p in paths) for lane in range(SEEDS)}
+        values = {
+            b"".join(np.asarray(named[p][lane]).tobytes() for p in paths) for lane in range(SEEDS)
+        }
         assert len(values) > 1, f"the {part} is the same for {SEEDS} seeds"
     parts = list(contract.randomness.parts.items())
     for one, other in ((a, b) for a in parts for b in parts if a != b):

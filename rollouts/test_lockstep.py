@@ -7,6 +7,7 @@ from twinstep.lockstep import broken_fractions, check_episodes, check_from_state
 pytestmark = pytest.mark.level3
 
 
+@pytest.mark.gates("lockstep")
 def test_episodes_match(lab, driver):
     """Every recorded episode, replayed without correction, agrees under the lockstep gates."""
     gates = lab.rules.lockstep()
@@ -15,6 +16,7 @@ def test_episodes_match(lab, driver):
     lab.require_equal(check_episodes(lab.runner, lab.traces(driver), gates))
 
 
+@pytest.mark.gates("resync")
 def test_steps_from_the_oracles_states_match(lab, driver):
     """Short runs from the oracle's own states agree under the resync and window gates."""
     rules = lab.rules

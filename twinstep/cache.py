@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths, recording, registry, tracefile
+from twinstep import drivers, paths, recording, registry, tracefile
 from twinstep.contract import canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Start
@@ -86,7 +86,7 @@ def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict
     start_bytes = hashlib.sha256(starts.seed.tobytes())
     for name, value in sorted(starts.fields.items()):
         start_bytes.update(name.encode() + b"\0" + value.tobytes())
-    core = "".join(inspect.getsource(m) for m in (recording, tracefile))
+    core = "".join(inspect.getsource(m) for m in (recording, tracefile, drivers))
     return {
         "format": tracefile.FORMAT,
         "environment": subject.env.name,
@@ -149,6 +149,13 @@ class TraceCache:
         else:
             self._warn_unusable(f"trace cache {self.root} cannot be written")
         return self._in_spare(key, parts, record, reduce)
+
+    def find(self, key: str) -> TraceSet | None:
+        """Return the entry with this key if it is held and fits its name."""
+        manifest = _manifest(self.root / key)
+        if manifest is None or key_of(manifest["material"]) != key:
+            return None
+        return TraceSet(self.root / key, manifest)
 
     def entries(self) -> list[tuple[str, float, int, dict[str, Any]]]:
         """List (key, time of last use, bytes, key material) of what is cached, oldest first."""

@@ -81,7 +81,10 @@ class Case:
                     for n, v in data["state"].items()
                 },
                 data["module"],
-                {n: from_json(v, inputs[n].dtype, inputs[n].shape) for n, v in data["inputs"].items()},
+                {
+                    n: from_json(v, inputs[n].dtype, inputs[n].shape)
+                    for n, v in data["inputs"].items()
+                },
             )
         except (KeyError, ValueError, TypeError) as problem:
             raise UserError(
@@ -233,7 +236,7 @@ def elements_that_differ(
         names = element_names(contract, path)
         for place in np.argwhere(wrong):
             index = tuple(int(i) for i in place)
-            label = path + _suffix(index, names)
+            label = path + _suffix(list(index), names)
             old = before[index] if before is not None else None
             rows.append((label, old, want[index], got[index], float(sizes[index]), gate))
     return rows
@@ -249,13 +252,13 @@ def element_names(contract: Contract, path: str) -> tuple[str, ...]:
         return ()
 
 
-def _suffix(index: tuple[int, ...], names: tuple[str, ...]) -> str:
-    if not index:
+def _suffix(index: list[int], names: tuple[str, ...]) -> str:
+    if len(index) == 0:
         return ""
     if names:
         player = "".join(f"[{i}]" for i in index[:-1] if len(index) > 1 and i)
         return f"{player}.{names[index[-1]]}"
-    return "".join(f"[{i}]" for i in index) if index != (0,) else ""
+    return "".join(f"[{i}]" for i in index) if index != [0] else ""
 
 
 def _agreement(played: np.ndarray) -> Answer:
@@ -267,5 +270,3 @@ def _batched(start: Start) -> Start:
         np.asarray(start.seed)[None],
         {name: np.asarray(value)[None] for name, value in start.fields.items()},
     )
-
-

@@ -81,8 +81,7 @@ class Rules:
         A resync or window gate gives its maximum as tolerance.
         """
         return {
-            p: g if isinstance(g, Lockstep) else Lockstep(atol=g.max)
-            for p, g in self.gates.items()
+            p: g if isinstance(g, Lockstep) else Lockstep(atol=g.max) for p, g in self.gates.items()
         }
 
 

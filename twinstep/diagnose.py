@@ -191,7 +191,9 @@ def _near_step(
     states = {name: np.stack([t[2][name] for t in trials]) for name in witness.state}
     actions = np.stack([t[2]["action"] for t in trials])[None]
     seeds = np.repeat(np.asarray(witness.start.seed)[None], len(trials), 0)
-    starts = {n: np.repeat(np.asarray(v)[None], len(trials), 0) for n, v in witness.start.fields.items()}
+    starts = {
+        n: np.repeat(np.asarray(v)[None], len(trials), 0) for n, v in witness.start.fields.items()
+    }
     try:
         want, _ = oracle.steps(states, actions, type(witness.start)(seeds, starts))
         got = runner.play_from(states, actions)

@@ -47,6 +47,8 @@ class OracleRef:
     `probe(params) -> Probe` in this process; it must not start the oracle.
     package: the import package that holds the bridge; its files are part of every trace's
     key. limit: seconds without progress after which the oracle counts as hung.
+    source: `module:callable -> Path` of the folder with the reference's source, for showing
+    what a contract's `source_view` of verbatim allows; "" for none.
     """
 
     title: str
@@ -54,6 +56,7 @@ class OracleRef:
     probe: str
     package: str
     limit: float = 60.0
+    source: str = ""
 
 
 @dataclass(frozen=True)

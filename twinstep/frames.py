@@ -74,7 +74,9 @@ def stack_starts(starts: list[Start]) -> Start:
     """Join single starts into one batched start."""
     seeds = np.stack([np.asarray(start.seed, np.uint32) for start in starts])
     names = starts[0].fields
-    return Start(seeds, {name: np.stack([np.asarray(s.fields[name]) for s in starts]) for name in names})
+    return Start(
+        seeds, {name: np.stack([np.asarray(s.fields[name]) for s in starts]) for name in names}
+    )
 
 
 def take_lanes(starts: Start, lanes: Any) -> Start:

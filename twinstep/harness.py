@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from twinstep import report
-from twinstep.cache import LANES, TraceCache, TraceSet, material
+from twinstep.cache import LANES, TraceCache, TraceSet, key_of, material
 from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
 from twinstep.contract import Contract
@@ -192,6 +192,7 @@ class Lab:
         self.notes["coverage"] = {
             "driver": driver,
             **{n: held.total(n) for n in ("episodes", "steps", "terminated", "truncated", "cut")},
+            "key": key_of(held.manifest["material"]),
             "events": held.events(),
             "measures": held.measures(),
         }
@@ -276,4 +277,12 @@ def in_ci() -> bool:
     return os.environ.get("CI", "").lower() in ("true", "1")
 
 
-__all__ = ["CandidateBroken", "Divergence", "Harness", "Lab", "OracleNeeded", "Reference", "Settings"]
+__all__ = [
+    "CandidateBroken",
+    "Divergence",
+    "Harness",
+    "Lab",
+    "OracleNeeded",
+    "Reference",
+    "Settings",
+]

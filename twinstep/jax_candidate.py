@@ -24,7 +24,8 @@ from twinstep.protocols import ModuleCall
 def use_compilation_cache() -> None:
     """Keep compiled programs on disk between runs, unless the user has chosen a folder."""
     folder = paths.cache_dir() / "jax"
-    if jax.config.jax_compilation_cache_dir is None and paths.writable(folder):
+    chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    if chosen is None and paths.writable(folder):
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 

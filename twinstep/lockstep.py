@@ -123,9 +123,7 @@ def _last_frames(chunk: ChunkFile, paths: list[str]) -> dict[str, np.ndarray]:
     for number in range(chunk.windows):
         begin = number * WINDOW
         rows = chunk.window(number, paths)
-        lanes = np.flatnonzero(
-            (chunk.lengths >= begin) & (chunk.lengths <= begin + WINDOW)
-        )
+        lanes = np.flatnonzero((chunk.lengths >= begin) & (chunk.lengths <= begin + WINDOW))
         for path, values in rows.items():
             kept = out.setdefault(path, np.zeros(values.shape[1:], values.dtype))
             kept[lanes] = values[chunk.lengths[lanes] - begin, lanes]
@@ -205,7 +203,9 @@ def _from_states(
         frames = chunk.window(number, sorted({*paths, *state_paths}))
         begin = number * WINDOW
         rows = np.arange(0, len(actions) - steps + 1, steps)
-        t, lane = (grid.ravel() for grid in np.meshgrid(rows, np.arange(chunk.lanes), indexing="ij"))
+        t, lane = (
+            grid.ravel() for grid in np.meshgrid(rows, np.arange(chunk.lanes), indexing="ij")
+        )
         whole = begin + t + steps <= chunk.lengths[lane]
         t, lane = t[whole], lane[whole]
         for part in range(0, len(t), _BATCH):

@@ -40,9 +40,7 @@ def play_from(
         part = {name: np.asarray(value)[group] for name, value in states.items()}
         lanes.load(part, np.arange(len(group)))  # type: ignore[attr-defined]
         rows.append(_play(lanes, contract, actions[:, group], lambda t, f=first: beat(f, t)))
-    frames = {
-        path: np.concatenate([row[0][path] for row in rows], 1) for path in rows[0][0]
-    }
+    frames = {path: np.concatenate([row[0][path] for row in rows], 1) for path in rows[0][0]}
     events = [row[1] for row in rows if row[1] is not None]
     return frames, np.concatenate(events, 1) if events else None
 

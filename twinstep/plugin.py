@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,32 +40,99 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup("twinstep", "twinstep: a fast environment against its reference")
     add = group.addoption
-    add("--env", "--twinstep-env", action="append", default=[], metavar="NAME", dest="twinstep_env",
-        help="verify this environment (repeatable; default: all declared ones)")
-    add("--candidate", action="append", default=[], metavar="NAME", dest="twinstep_candidate",
-        help="verify only this candidate (repeatable)")
-    add("--driver", action="append", default=[], metavar="NAME", dest="twinstep_driver",
-        help="play only this driver at level 3 (repeatable)")
-    add("--variant", action="append", default=[], metavar="NAME", dest="twinstep_variant",
-        help="verify only this variant (repeatable)")
-    add("--set", action="append", default=[], metavar="NAME=VALUE", dest="twinstep_set",
-        help="set a declared parameter (repeatable)")
-    add("--episodes", type=int, default=100, dest="twinstep_episodes",
-        help="episodes per driver at level 3 (default 100)")
-    add("--seeds", choices=KINDS, default="public", dest="twinstep_seeds",
-        help="public, tree (of the candidate's files) or holdout (TWINSTEP_HOLDOUT_KEY)")
-    add("--require-oracles", action="store_true", dest="twinstep_require",
-        help="a missing oracle is an error, not a skip (always so under CI=true)")
-    add("--traces", metavar="FILE", dest="twinstep_traces",
-        help="level 3 from exported traces, without any oracle")
-    add("--export-traces", metavar="FILE", dest="twinstep_export",
-        help="write the traces that this run used to one file")
-    add("--report-dir", default=".twinstep/reports", metavar="DIR", dest="twinstep_reports",
-        help="where failure reports go (default .twinstep/reports)")
-    add("--verdict", default=".twinstep/verdict.json", metavar="FILE", dest="twinstep_verdict",
-        help="where the verdict goes (default .twinstep/verdict.json)")
-    add("--keep-regressions", action="store_true", dest="twinstep_keep",
-        help="keep the case of every failure under rollouts/ and properties/regressions/")
+    add(
+        "--env",
+        "--twinstep-env",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="twinstep_env",
+        help="verify this environment (repeatable; default: all declared ones)",
+    )
+    add(
+        "--candidate",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="twinstep_candidate",
+        help="verify only this candidate (repeatable)",
+    )
+    add(
+        "--driver",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="twinstep_driver",
+        help="play only this driver at level 3 (repeatable)",
+    )
+    add(
+        "--variant",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="twinstep_variant",
+        help="verify only this variant (repeatable)",
+    )
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="twinstep_set",
+        help="set a declared parameter (repeatable)",
+    )
+    add(
+        "--episodes",
+        type=int,
+        default=100,
+        dest="twinstep_episodes",
+        help="episodes per driver at level 3 (default 100)",
+    )
+    add(
+        "--seeds",
+        choices=KINDS,
+        default="public",
+        dest="twinstep_seeds",
+        help="public, tree (of the candidate's files) or holdout (TWINSTEP_HOLDOUT_KEY)",
+    )
+    add(
+        "--require-oracles",
+        action="store_true",
+        dest="twinstep_require",
+        help="a missing oracle is an error, not a skip (always so under CI=true)",
+    )
+    add(
+        "--traces",
+        metavar="FILE",
+        dest="twinstep_traces",
+        help="level 3 from exported traces, without any oracle",
+    )
+    add(
+        "--export-traces",
+        metavar="FILE",
+        dest="twinstep_export",
+        help="write the traces that this run used to one file",
+    )
+    add(
+        "--report-dir",
+        default=".twinstep/reports",
+        metavar="DIR",
+        dest="twinstep_reports",
+        help="where failure reports go (default .twinstep/reports)",
+    )
+    add(
+        "--verdict",
+        default=".twinstep/verdict.json",
+        metavar="FILE",
+        dest="twinstep_verdict",
+        help="where the verdict goes (default .twinstep/verdict.json)",
+    )
+    add(
+        "--keep-regressions",
+        action="store_true",
+        dest="twinstep_keep",
+        help="keep the case of every failure under rollouts/ and properties/regressions/",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,6 +141,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.addinivalue_line("markers", "slow: a long proof, run with -m slow")
     config.addinivalue_line("markers", "environment(name): only for this environment")
+    config.addinivalue_line("markers", "gates(kind): only for candidates with such gates")
     config.addinivalue_line("markers", "xdist_group(name): tests that share a compiled candidate")
     config.addinivalue_line(
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
@@ -150,19 +217,25 @@ def _progress(config: pytest.Config, text: str) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say what is verified against what."""
     option = config.option
-    lines = [f"twinstep {__version__}: seeds {option.twinstep_seeds}, "
-             f"{option.twinstep_episodes} episodes a driver"]
+    lines = [
+        f"twinstep {__version__}: seeds {option.twinstep_seeds}, "
+        f"{option.twinstep_episodes} episodes a driver"
+    ]
     shown: dict[str, list[Pair]] = {}
     for pair in config.stash[_PAIRS]:
         shown.setdefault(pair.subject.env.name, []).append(pair)
     for pairs in shown.values():
         subject = pairs[0].subject
-        variants = list(dict.fromkeys(p.subject.variant.name for p in pairs if p.subject.variant.name))
+        variants = list(
+            dict.fromkeys(p.subject.variant.name for p in pairs if p.subject.variant.name)
+        )
         names = list(dict.fromkeys(p.candidate.name for p in pairs))
         probe = subject.probe
         state = "missing: " + probe.problem if probe.problem else _short(probe.pins)
         head = f"{subject.contract.version}: {', '.join(names)} against {subject.env.oracle.title}"
-        lines.append(f"{head} ({state})" + (f"; variants {', '.join(variants)}" if variants else ""))
+        lines.append(
+            f"{head} ({state})" + (f"; variants {', '.join(variants)}" if variants else "")
+        )
         if option.verbose:
             lines += [f"  oracle.{n} unlocks {what}" for n, what in ORACLE_LADDER.items()]
             lines += [f"  candidate.{n} unlocks {what}" for n, what in CANDIDATE_LADDER.items()]
@@ -170,7 +243,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def _short(pins: Any) -> str:
-    return ", ".join(f"{name} {str(value)[:12]}" for name, value in list(pins.items())[:2]) or "ours"
+    return (
+        ", ".join(f"{name} {str(value)[:12]}" for name, value in list(pins.items())[:2]) or "ours"
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -193,6 +268,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             indirect=True,
         )
         return
+    if (wanted := metafunc.definition.get_closest_marker("gates")) is not None:
+        pairs = [pair for pair in pairs if pair.has_gates(wanted.args[0])]
     columns, rows = ["lab"], [((pair,), pair.label, pair) for pair in pairs]
     for extra, values in (("module", _modules), ("driver", _drivers)):
         if extra in names:
@@ -246,7 +323,7 @@ def reference(request: pytest.FixtureRequest) -> Reference:
 
 
 @pytest.fixture
-def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest) -> Lab:
     """One candidate beside its reference."""
     pair: Pair = request.param
     if not request.config.option.twinstep_traces:
@@ -286,10 +363,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     result = yield
     error = call.excinfo.value if call.excinfo is not None else None
     config = item.config
-    if isinstance(error, OracleNeeded):
-        result.outcome = "skipped"
-        result.longrepr = (str(item.path), 0, f"Skipped: {error}")
-    elif isinstance(error, OracleMissing) and not (config.option.twinstep_require or in_ci()):
+    strict = config.option.twinstep_require or in_ci()
+    absent = isinstance(error, OracleMissing) and not strict
+    if isinstance(error, OracleNeeded) or absent:
         result.outcome = "skipped"
         result.longrepr = (str(item.path), 0, f"Skipped: {error}")
     elif isinstance(error, Divergence):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import fnmatch
 import functools
 import importlib
 import sys
@@ -24,6 +25,7 @@ from twinstep.contract import Contract
 from twinstep.drivers import CORE as CORE_DRIVERS
 from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
 from twinstep.errors import UserError
+from twinstep.gates import Lockstep
 
 
 def load_object(path: str) -> Any:
@@ -138,6 +140,20 @@ class Pair:
         if not self.candidate.probe:
             return Probe({})
         return load_object(self.candidate.probe)(self.subject.contract.params)
+
+    def has_gates(self, kind: str) -> bool:
+        """Whether the contract's rules may give this candidate `lockstep` or `resync` gates.
+
+        dtype and platform are not known before it is built, so rules for any of them count.
+        `resync` includes window gates.
+        """
+        contract, name = self.subject.contract, self.candidate.name
+        free = [r for r in contract.gates if fnmatch.fnmatchcase(name, r.candidate)]
+        corrected = [r for r in free if not isinstance(r.gate, Lockstep)]
+        if kind == "resync":
+            return bool(corrected)
+        everywhere = [r for r in corrected if (r.fields, r.dtype, r.platform) == ("*", "*", "*")]
+        return not everywhere
 
 
 def subjects(env: Environment, settings: Mapping[str, str]) -> list[Subject]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep import __version__, paths
+from twinstep import __version__, paths, registry
 from twinstep.cases import elements_that_differ
 from twinstep.compare import Rules
 from twinstep.contract import Contract, canonical_json
@@ -114,8 +114,7 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
         "one_step": diagnosis.one_step,
         "witness": witness.to_json() if witness else None,
         "suspects": [
-            {"module": s.module, "why": s.why, **_where(pair, s.module)}
-            for s in diagnosis.suspects
+            {"module": s.module, "why": s.why, **_where(pair, s.module)} for s in diagnosis.suspects
         ],
         "call": None,
         "near": None,
@@ -175,9 +174,7 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     return text[: CAP - len(cut)] + cut
 
 
-def _sections(
-    record: dict[str, Any], folder: str
-) -> tuple[list[tuple[str, str]], dict[str, str]]:
+def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
     case, context = record["case"], record["context"]
     must = [
         ("head", f"# {headline(record)}      <!-- id {record['id']} -->\n{_found(context)}"),
@@ -302,7 +299,11 @@ def _diff_table(record: dict[str, Any]) -> str:
     if not record["diff"]:
         return ""
     draws = record["draws"]
-    lines = ["## What differs", "| field | before | oracle | candidate | error |", "|---|---|---|---|---|"]
+    lines = [
+        "## What differs",
+        "| field | before | oracle | candidate | error |",
+        "|---|---|---|---|---|",
+    ]
     for row in record["diff"][:16]:
         before = "" if row["before"] is None else text_of(row["before"])
         size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
@@ -333,7 +334,11 @@ def _call_text(call: dict[str, Any]) -> str:
 
 def _last_table(last: dict[str, Any]) -> str:
     names = last["names"]
-    lines = ["## Last agreeing steps", f"| t | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    lines = [
+        "## Last agreeing steps",
+        f"| t | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+    ]
     for t, values in last["rows"]:
         lines.append(f"| {t} | {' | '.join(text_of(v) for v in values)} |")
     return "\n".join(lines)
@@ -428,7 +433,9 @@ def _line_of(path: str, symbol: str) -> int:
     if file is None or not symbol:
         return 0
     for number, line in enumerate(file.read_text().splitlines(), 1):
-        if line.lstrip().startswith((f"def {symbol}(", f"fn {symbol}(", f"pub fn {symbol}", f"class {symbol}")):
+        if line.lstrip().startswith(
+            (f"def {symbol}(", f"fn {symbol}(", f"pub fn {symbol}", f"class {symbol}")
+        ):
             return number
     return 0
 
@@ -454,6 +461,29 @@ def _candidate_source(record: dict[str, Any], most: int = 40) -> str:
     kind = "rust" if path.endswith(".rs") else "python"
     shown = "\n".join(body)
     return f"## Candidate source (`{path}:{line}-{begin + len(body)}`)\n```{kind}\n{shown}\n```"
+
+
+def oracle_source(record: dict[str, Any]) -> str:
+    """Return the reference's own lines for the first suspect, for display only.
+
+    Never stored: reports hold the location. Empty where the contract's `source_view` is not
+    `verbatim`, or where the reference's source is not at hand.
+    """
+    env = registry.environment(record["environment"])
+    view = env.contract(record["params"]).source_view
+    place = record["suspects"][0]["source"] if record["suspects"] else ""
+    if view != "verbatim" or not env.oracle.source or not place:
+        return ""
+    name, _, ranges = place.partition(":")
+    file = registry.load_object(env.oracle.source)() / name
+    if not file.is_file():
+        return ""
+    lines = file.read_text().splitlines()
+    parts = [f"## Oracle source (`{place}`)"]
+    for span in ranges.split(","):
+        first, _, last = span.partition("-")
+        parts += lines[int(first) - 1 : int(last or first)]
+    return "\n".join(parts[:60])
 
 
 def write(record: dict[str, Any], folder: Path) -> Path:

@@ -96,8 +96,10 @@ class Runner:
             rows.append({path: values.copy() for path, values in named.items()})
         if not rows:
             lanes = actions.shape[1]
-            empty = {p: np.zeros((0, lanes, *self._layout[p][1]), self._layout[p][0])
-                     for p in self._compared}
+            empty = {
+                p: np.zeros((0, lanes, *self._layout[p][1]), self._layout[p][0])
+                for p in self._compared
+            }
             return state, empty
         return state, {path: np.stack([row[path] for row in rows]) for path in rows[0]}
 

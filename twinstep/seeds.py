@@ -48,9 +48,7 @@ def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None
 
 def starts_of(contract: Contract, seeds: np.ndarray) -> Start:
     """Return the batched start of seeds u32[N, 2], with the fields the contract makes."""
-    made = [
-        Start(seed, contract.make_start(seed) if contract.make_start else {}) for seed in seeds
-    ]
+    made = [Start(seed, contract.make_start(seed) if contract.make_start else {}) for seed in seeds]
     return stack_starts(made)
 
 

@@ -122,6 +122,8 @@ def _shorter_runs(runs: list[tuple[np.ndarray, int]]) -> list[list[tuple[np.ndar
             cuts.add(2 * max(cuts))
         kept = {1} | {count - cut for cut in cuts}
         trials += [
-            [*runs[:at], (action, left), *runs[at + 1 :]] for left in sorted(kept) if 0 < left < count
+            [*runs[:at], (action, left), *runs[at + 1 :]]
+            for left in sorted(kept)
+            if 0 < left < count
         ]
     return trials

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from twinstep import __version__, paths, report
+from twinstep.cache import TraceCache, export
 from twinstep.harness import Lab
 
 REPORT = "twinstep_report"
@@ -61,11 +62,12 @@ class Summary:
         self._times: dict[str, float] = {}
         self._broken: list[str] = []
         self._trouble = ""
+        self._keys: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the attached data, and off the report: it is too large for JUnit's file."""
-        attached = dict(report.user_properties)
+        attached: dict[str, Any] = dict(report.user_properties)
         record, notes = attached.pop(REPORT, None), attached.pop(NOTES, None)
         if record is not None:
             self._keep(record)
@@ -96,9 +98,11 @@ class Summary:
         else:
             level[test.outcome] += 1
         coverage = notes.get("coverage")
+        if coverage:
+            self._keys.add(coverage["key"])
         if coverage and notes["level"] == 3 and "test_episodes_match" in test.nodeid:
             pair["drivers"][coverage["driver"]] = {
-                name: value for name, value in coverage.items() if name != "driver"
+                name: value for name, value in coverage.items() if name not in ("driver", "key")
             }
         for name, value in notes.get("numbers", {}).items():
             pair["numbers"][name] = value
@@ -114,6 +118,20 @@ class Summary:
             paths.write_atomically(target.with_name("times.json"), times.encode())
         except OSError as error:
             self._trouble = f"the verdict cannot be written ({error.strerror})"
+
+        if self._config.option.twinstep_export:
+            self._export(Path(self._config.option.twinstep_export))
+
+    def _export(self, path: Path) -> None:
+        cache = TraceCache()
+        sets = [held for key in sorted(self._keys) if (held := cache.find(key)) is not None]
+        if len(sets) < len(self._keys) or not sets:
+            self._trouble = f"{path} is not written: this run's traces are not in the cache"
+            return
+        try:
+            export(sets, path)
+        except OSError as error:
+            self._trouble = f"{path} cannot be written ({error.strerror})"
 
     def verdict(self) -> dict[str, Any]:
         """Return the verdict: what was verified, on what, how, and how it ended."""
@@ -150,7 +168,9 @@ class Summary:
             counts = " ".join(
                 f"{name}: {_counts(level)}" for name, level in sorted(pair["levels"].items())
             )
-            lines.append(f"{label} ({pair['dtype']} on {pair['platform']}): {_word(pair)}; {counts}")
+            lines.append(
+                f"{label} ({pair['dtype']} on {pair['platform']}): {_word(pair)}; {counts}"
+            )
             for name, value in sorted(pair["numbers"].items()):
                 lines.append(f"    {name}: {value:.3g}")
             subject = label.rpartition("-")[0]
@@ -177,8 +197,9 @@ class Summary:
         more = f" and {len(cluster) - 1} more of it" if len(cluster) > 1 else ""
         out.write_line("")
         out.write_line(head, red=True)
-        out.write_line(f"  module {suspect['module']}{where}; report "
-                       f"{self._folder}/{best['id']}.md{more}")
+        out.write_line(
+            f"  module {suspect['module']}{where}; report {self._folder}/{best['id']}.md{more}"
+        )
         out.write_line(f"  twinstep replay {self._folder}/{best['id']}.json")
         if os.environ.get("GITHUB_ACTIONS") == "true":
             file, _, line = suspect["place"].partition(":")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from multiprocessing import Pipe
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class OracleProcess:
             raise OracleMissing(probe.problem, probe.mend)
         started += 1
         self._pipe, theirs = Pipe()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         with tempfile.NamedTemporaryFile(prefix="twinstep-life-", delete=False) as file:
             file.write(bytes(LIFE.size))
             file.flush()
@@ -194,12 +194,12 @@ class OracleProcess:
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:200] if lines else ""
 
-    def _fail(self, what: str) -> None:
+    def _fail(self, what: str) -> NoReturn:
         where, tail = self._where(), self._log_tail()
         self._kill()
         raise OracleFailed(f"{what}{f' [{tail}]' if tail else ''}", where)
 
-    def _kill_and_fail(self, what: str) -> None:
+    def _kill_and_fail(self, what: str) -> NoReturn:
         where = self._where()
         self._kill()
         raise OracleFailed(what, where)

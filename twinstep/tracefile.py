@@ -106,7 +106,7 @@ def _unpack(data: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         raise TraceDamaged("a block has the wrong size")
     planes = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, -1)
     rows = np.ascontiguousarray(planes.T).reshape(shape[0], -1)
-    np.bitwise_xor.accumulate(rows, axis=0, out=rows)
+    rows = np.bitwise_xor.accumulate(rows, axis=0)
     return rows.view(dtype).reshape(shape)
 
 

@@ -1,0 +1,101 @@
+"""Level 2: how a candidate is called must not matter. No oracle is asked."""
+
+import numpy as np
+import pytest
+
+from twinstep.compare import frames_differ
+from twinstep.frames import take_lanes
+from twinstep.gates import Lockstep
+from twinstep.sampling import sample_actions, some_starts
+from twinstep.tracefile import WINDOW
+
+pytestmark = pytest.mark.level2
+
+LANES = 32
+STEPS = 40
+
+
+def _plan(lab, steps=STEPS, lanes=LANES):
+    rng = lab.reference.rng("batches")
+    actions = np.stack([sample_actions(lab.contract, lanes, rng) for _ in range(steps)])
+    return some_starts(lab.contract, lanes), actions
+
+
+def _play(runner, starts, actions):
+    state, first = runner.reset(starts)
+    _, frames = runner.step_loop(state, actions)
+    return {path: np.concatenate([first[path][None], frames[path]]) for path in frames}
+
+
+def _require_same(lab, want, got, gates=None):
+    gates = gates or dict.fromkeys(want, Lockstep())
+    found = frames_differ(want, got, gates)
+    assert not found, f"{', '.join(sorted(found))} differ"
+
+
+def test_a_batch_equals_its_lanes_one_by_one(lab):
+    """Batch N equals N batches of one, to the last bit."""
+    _masked(lab)
+    starts, actions = _plan(lab)
+    whole = _play(lab.runner, starts, actions)
+    for lane in range(0, LANES, 7):
+        alone = _play(lab.runner, take_lanes(starts, np.array([lane])), actions[:, lane : lane + 1])
+        _require_same(lab, {p: v[:, lane : lane + 1] for p, v in whole.items()}, alone)
+
+
+def test_the_order_of_lanes_does_not_matter(lab):
+    """Lanes in reverse order give the same episodes in reverse order."""
+    _masked(lab)
+    starts, actions = _plan(lab)
+    back = np.arange(LANES)[::-1]
+    whole = _play(lab.runner, starts, actions)
+    turned = _play(lab.runner, take_lanes(starts, back), actions[:, back])
+    _require_same(lab, {path: values[:, back] for path, values in whole.items()}, turned)
+
+
+def test_a_run_equals_its_repetition(lab):
+    """Two runs in one process are equal to the last bit."""
+    _masked(lab)
+    starts, actions = _plan(lab)
+    _require_same(lab, _play(lab.runner, starts, actions), _play(lab.runner, starts, actions))
+
+
+def test_rollout_equals_the_step_loop(lab):
+    """The compiled rollout gives the frames of single steps, to the last bit."""
+    _masked(lab)
+    if not lab.runner.offers("rollout"):
+        pytest.skip("the candidate has no rollout")
+    starts, actions = _plan(lab, WINDOW)
+    state, first = lab.runner.reset(starts)
+    _, frames = lab.runner.rollout(state, actions)
+    joined = {path: np.concatenate([first[path][None], frames[path]]) for path in frames}
+    _require_same(lab, _play(lab.runner, starts, actions), joined)
+
+
+def test_compiled_equals_eager(lab):
+    """Compilation changes nothing: exact, or within the contract's gates for floats."""
+    _masked(lab)
+    if not lab.runner.offers("eager"):
+        pytest.skip("the candidate is not compiled at run time")
+    starts, actions = _plan(lab, 6, 4)
+    want = _play(lab.runner, starts, actions)
+    got = _play(lab.runner.eager(), starts, actions)
+    _require_same(lab, want, got, lab.rules.one_step())
+
+
+def test_a_copied_state_survives_the_step_of_its_original(lab):
+    """A step may consume its state; a copy made before continues exactly."""
+    _masked(lab)
+    if not lab.runner.offers("copy"):
+        pytest.skip("the candidate has no copy")
+    starts, actions = _plan(lab)
+    state, _ = lab.runner.reset(starts)
+    kept = lab.runner.candidate.copy(state)
+    _, want = lab.runner.step_loop(state, actions)
+    _, got = lab.runner.step_loop(kept, actions)
+    _require_same(lab, want, got)
+
+
+def _masked(lab):
+    if lab.contract.masked:
+        pytest.skip("unmasked random actions are not legal here; level 3 plays legal ones")

@@ -1,0 +1,105 @@
+"""Level 2: the frame's state is enough, and what is called irrelevant is irrelevant."""
+
+import numpy as np
+import pytest
+
+from twinstep.compare import frames_differ
+from twinstep.contract import Role
+from twinstep.frames import take_lanes
+from twinstep.gates import Lockstep
+
+pytestmark = pytest.mark.level2
+
+#: Steps continued after a state was handed over.
+STEPS = 50
+
+
+def _cut(reference, driver, pair=None):
+    """Return (starts, states, actions [50, N], frames after) from the middle of episodes."""
+    traces = reference.traces(driver, pair=pair)
+    names = [field.name for field in reference.contract.state]
+    paths = [f"state.{name}" for name in names]
+    chunks = traces.chunks()
+    chunk = next(chunks)
+    lanes = np.flatnonzero(chunk.lengths >= STEPS + 8)[:32]
+    if not len(lanes):
+        pytest.skip(f"no {driver} episode is longer than {STEPS + 8} steps")
+    compared = reference.contract.compared_paths()
+    frames = chunk.window(0, sorted({*paths, *compared}))
+    actions = chunk.window_actions(0)
+    at = np.minimum(8 + 13 * np.arange(len(lanes)), chunk.lengths[lanes] - STEPS)
+    at = np.minimum(at, len(actions) - STEPS)
+    states = {name: frames[f"state.{name}"][at, lanes] for name in names}
+    moves = np.stack([actions[at + k, lanes] for k in range(STEPS)])
+    after = {p: np.stack([frames[p][at + k + 1, lanes] for k in range(STEPS)]) for p in compared}
+    starts = take_lanes(chunk.starts, lanes)
+    chunks.close()
+    return starts, states, moves, after
+
+
+def _require_load(side):
+    if not side.offers("load"):
+        pytest.skip("needs `load`")
+
+
+def test_oracle_continues_exactly_from_a_frames_state(reference):
+    """The declared state is sufficient: loaded into the oracle, it plays on as if uninterrupted."""
+    _require_load(reference.oracle)
+    for driver in reference.contract.drivers:
+        starts, states, actions, after = _cut(reference, driver)
+        got, _ = reference.oracle.steps(states, actions, starts)
+        found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
+        assert not found, f"after loading, {', '.join(sorted(found))} differ"
+
+
+def test_irrelevant_fields_change_nothing_else(reference):
+    """A field called irrelevant is perturbed; no compared field of the next 50 steps moves."""
+    _require_load(reference.oracle)
+    fields = [f for f in reference.contract.state if f.role is Role.IRRELEVANT]
+    if not fields:
+        pytest.skip("the contract calls no field irrelevant")
+    for driver in reference.contract.drivers:
+        starts, states, actions, after = _cut(reference, driver)
+        for field in fields:
+            changed = dict(states)
+            other = np.ones_like(states[field.name]) + states[field.name] * 3
+            assert not np.array_equal(other, states[field.name])
+            changed[field.name] = other
+            got, _ = reference.oracle.steps(changed, actions, starts)
+            found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
+            assert not found, f"{field.name} is not irrelevant: {', '.join(sorted(found))} differ"
+
+
+def test_oracles_state_continues_in_the_candidate(lab, driver):
+    """The oracle's state, loaded into the candidate, gives the oracle's next 50 steps."""
+    _require_load(lab.runner)
+    starts, states, actions, after = _cut(lab.reference, driver, lab.pair)
+    got = lab.runner.play_from(states, actions)
+    gates = lab.rules.one_step() if not lab.rules.resync() else {}
+    found = frames_differ(after, got, gates)
+    assert not found, f"{', '.join(sorted(found))} differ"
+
+
+def test_candidates_state_continues_in_the_oracle(lab, driver):
+    """The candidate's state, loaded into the oracle, gives the candidate's next 50 steps."""
+    _require_load(lab.runner)
+    _require_load(lab.oracle)
+    starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
+    if lab.rules.resync() or lab.rules.windows():
+        pytest.skip("continuous physics is compared one step from the oracle's states")
+    moved = lab.runner.play_from(states, actions[:10])
+    names = [f.name for f in lab.contract.state]
+    handed = {
+        name: moved[f"state.{name}"][-1] if f"state.{name}" in moved else states[name]
+        for name in names
+    }
+    ended = moved["terminated"].any(0) | moved["truncated"].any(0)
+    want, _ = lab.oracle.steps(handed, actions[10:], starts)
+    got = lab.runner.play_from(handed, actions[10:])
+    alive = ~(ended | want["terminated"].any(0) | want["truncated"].any(0))
+    found = frames_differ(
+        {path: want[path][:, alive] for path in got},
+        {path: values[:, alive] for path, values in got.items()},
+        lab.rules.one_step(),
+    )
+    assert not found, f"{', '.join(sorted(found))} differ"

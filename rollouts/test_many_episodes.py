@@ -1,0 +1,31 @@
+"""Level 3 at length: a thousand ended episodes, or ten million steps, for every driver."""
+
+import pytest
+
+from twinstep.lockstep import check_episodes
+
+pytestmark = [pytest.mark.level3, pytest.mark.slow]
+
+#: A driver that keeps episodes alive is played for this many steps instead.
+ENDED, STEPS = 1_000, 10_000_000
+
+
+@pytest.mark.gates("lockstep")
+def test_a_thousand_ended_episodes_match(lab, driver):
+    """As many episodes as give 1,000 ended ones, or 10 million steps: no difference."""
+    episodes = ENDED
+    traces = lab.traces(driver, episodes)
+    while (ended := _ended(traces)) < ENDED and traces.total("steps") < STEPS:
+        by_steps = episodes * STEPS / traces.total("steps")
+        by_ended = episodes * ENDED / max(ended, 1)
+        episodes = int(1.02 * min(by_steps, by_ended)) + 1
+        traces = lab.traces(driver, episodes)
+    lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+    lab.notes["numbers"] = {
+        f"{driver}: ended episodes": float(_ended(traces)),
+        f"{driver}: steps": float(traces.total("steps")),
+    }
+
+
+def _ended(traces):
+    return traces.total("terminated") + traces.total("truncated")

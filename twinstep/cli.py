@@ -1,0 +1,113 @@
+"""The `twinstep` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from twinstep import __version__, registry
+from twinstep.errors import OracleFailed, UserError
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command; return 0 (fine), 1 (a difference), 4 (the user can put it right)."""
+    args = _parser().parse_args(argv)
+    try:
+        return args.run(args)
+    except UserError as error:
+        print(f"twinstep: {error}", file=sys.stderr)
+        return 4
+    except OracleFailed as error:
+        print(f"twinstep: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("twinstep: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="twinstep", description="A fast environment against its reference."
+    )
+    parser.add_argument("--version", action="version", version=f"twinstep {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    envs = commands.add_parser("envs", help="what can run here, what is missing, how to get it")
+    envs.set_defaults(run=_envs)
+    again = commands.add_parser("replay", help="ask oracle and candidate a report's case again")
+    again.add_argument("report", type=Path, help="a report's JSON file")
+    again.add_argument("--keep", action="store_true", help="keep its inputs as regressions")
+    again.set_defaults(run=_replay)
+    cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
+    cache.add_argument("what", choices=("list", "clear", "path"), nargs="?", default="list")
+    cache.set_defaults(run=_cache)
+    return parser
+
+
+def _envs(args: argparse.Namespace) -> int:
+    for name in registry.names():
+        env = registry.environment(name)
+        subject = registry.Subject(env, env.variants[0])
+        probe = subject.probe
+        state = "can run" if not probe.problem else f"missing: {probe.problem}; {probe.mend}"
+        print(f"{name} ({subject.contract.version}): {env.doc}")
+        print(f"  oracle: {env.oracle.title}: {state}")
+        for pair in registry.pairs(subject):
+            lack = pair.probe
+            word = "can run" if not lack.problem else f"missing: {lack.problem}; {lack.mend}"
+            print(f"  candidate {pair.candidate.name}: {word}")
+        print(f"  variants: {', '.join(v.name for v in env.variants)}")
+        for parameter in env.parameters:
+            print(f"  --set {parameter.name}={parameter.default}: {parameter.doc}")
+    return 0
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from twinstep import report
+    from twinstep.replaying import replay
+
+    record = report.read(args.report)
+    if args.keep:
+        from twinstep import regressions
+
+        for path in regressions.keep(record):
+            print(f"kept {path}")
+    again = replay(record)
+    if again is None:
+        print(f"{report.headline(record)}\nDoes not happen any more: both sides agree.")
+        return 0
+    print(report.markdown(again, str(args.report.parent)))
+    print(report.oracle_source(again))
+    if report.encode(again) == report.encode(record):
+        print("Reproduced byte for byte.")
+    else:
+        print("It still differs, but not byte for byte as reported (sources changed since).")
+    return 1
+
+
+def _cache(args: argparse.Namespace) -> int:
+    from twinstep.cache import TraceCache
+
+    cache = TraceCache()
+    if args.what == "path":
+        print(cache.root.parent)
+        return 0
+    held = cache.entries()
+    if args.what == "clear":
+        for key, *_ in held:
+            cache.drop(key)
+        print(f"dropped {len(held)} trace sets")
+        return 0
+    total = 0
+    for key, _, size, parts in held:
+        total += size
+        what = f"{parts.get('environment', '?')} {parts.get('driver', '?')}"
+        print(f"{key[:12]}  {size / 1e6:9.1f} MB  {what}, {parts.get('episodes', '?')} episodes")
+    print(f"{len(held)} trace sets, {total / 1e6:.1f} MB in {cache.root}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
