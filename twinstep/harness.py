@@ -122,7 +122,8 @@ class Reference:
         if self.harness.imported:
             return self._imported(driver)
         settings, contract = self.harness.settings, self.contract
-        kind = settings.seeds
+        # Tree seeds are a candidate's; what asks the oracle alone plays the public ones.
+        kind = "public" if settings.seeds == "tree" and pair is None else settings.seeds
         candidate = pair.candidate if pair else None
         starts = starts_of(contract, seeds(kind, count, self.subject.env.name, candidate))
         path = self.subject.driver(driver)

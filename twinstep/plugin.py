@@ -23,7 +23,7 @@ from twinstep.harness import (
 )
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.registry import Pair, Subject
-from twinstep.seeds import KINDS
+from twinstep.seeds import KINDS, seeds
 
 LEVELS = {
     "level1": "modules alone",
@@ -202,6 +202,8 @@ def _open_harness(config: pytest.Config) -> Harness:
         config.stash[_IMPORTED] = held
         config.add_cleanup(held.cleanup)
         imported = read_export(path, Path(held.name))
+    if option.twinstep_seeds == "holdout":
+        seeds("holdout", 1, "")
     progress = lambda text: _progress(config, text)  # noqa: E731
     settings = Settings(option.twinstep_episodes, option.twinstep_seeds, progress)
     return Harness(settings, imported)
@@ -297,13 +299,21 @@ def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --env, drop tests of the core itself; apply the expected failures."""
+    """Drop what was not asked for; apply the expected failures.
+
+    With --env that is the core's own tests. A long proof is asked for by name only: `-m level3`
+    on the command line replaces the default expression, and must not bring the slow tests in.
+    """
+    ours = items
+    for name in ("slow", "level4"):
+        if name not in config.option.markexpr:
+            ours = [item for item in ours if item.get_closest_marker(name) is None]
     if config.option.twinstep_env:
-        ours = [item for item in items if {"lab", "reference"} & set(_fixtures(item))]
-        dropped = [item for item in items if item not in set(ours)]
-        if dropped:
-            config.hook.pytest_deselected(items=dropped)
-            items[:] = ours
+        ours = [item for item in ours if {"lab", "reference"} & set(_fixtures(item))]
+    if len(ours) < len(items):
+        kept = set(ours)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = ours
     try:
         baseline.apply(config.stash[_PAIRS], items)
     except UserError as error:
