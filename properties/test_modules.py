@@ -10,7 +10,7 @@ from twinstep.sampling import sample_module, some_starts
 pytestmark = pytest.mark.level1
 
 #: Inputs per module; a batch of fixed size is compiled once.
-INPUTS = 4096
+INPUTS = 16384
 
 
 def test_module_matches_the_oracle(lab, module):

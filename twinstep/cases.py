@@ -227,7 +227,8 @@ def elements_that_differ(
     """
     one_step = rules.one_step()
     rows = []
-    for path in answer.paths:
+    # Single values say more than vectors that are made of them.
+    for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
         gate = one_step.get(path) or one_step.get(f"state.{path}") or Lockstep()
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
         before = np.asarray(answer.before[path]) if path in answer.before else None

@@ -44,7 +44,7 @@ def _nan(values: np.ndarray) -> np.ndarray:
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(values).view(f"u{values.itemsize}")
+    return values.view(f"u{values.itemsize}")
 
 
 @dataclass(frozen=True)
