@@ -37,7 +37,7 @@ lint: setup
 
 test: lint
 	@$(CARGO) test $(MANIFEST) --workspace
-	@$(VENV)/python -m pytest -n 2 --durations=10 $(ARGS)
+	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 $(ARGS)
 
 # Keeps the versions that still fit; `make lock ARGS=--upgrade` takes the newest.
 lock: setup
