@@ -1,0 +1,101 @@
+"""The core on environments that Pong is not, declared as a third party declares them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROJECT = """
+[tool.twinstep.envs]
+duel = "twinstep.tests.toys.duel:DUEL"
+drift = "twinstep.tests.toys.drift:DRIFT"
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def run(tmp_path, cache):
+    """Run all levels of the installed suite on one toy; give exit code, output and verdict."""
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    env = os.environ | {"TWINSTEP_CACHE": str(cache), "CI": ""}
+
+    def go(*args):
+        suites = [f"twinstep.{name}" for name in ("properties", "interactions", "rollouts")]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "--pyargs", *suites, "-p", "no:cacheprovider", "-q",
+             "-m", "level1 or level2 or level3", *args],
+            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        verdict = json.loads((tmp_path / ".twinstep" / "verdict.json").read_text())
+        return done.returncode, done.stdout + done.stderr, verdict
+
+    def replay(name):
+        return subprocess.run(
+            [sys.executable, "-m", "twinstep.cli", "replay", f".twinstep/reports/{name}.json"],
+            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    go.replay = replay
+    go.reports = tmp_path / ".twinstep" / "reports"
+    return go
+
+
+def test_two_players_with_masks_are_verified(run):
+    code, text, verdict = run("--env", "duel", "--candidate", "vector")
+    assert code == 0, text
+    pair = verdict["pairs"]["duel-vector"]
+    assert pair["verdict"] == "equal"
+    for driver in ("random", "sticky", "seeking"):
+        seen = pair["drivers"][driver]
+        assert seen["terminated"] + seen["truncated"] == 100
+    events = [pair["drivers"][d]["events"] for d in pair["drivers"]]
+    assert all(any(e[name] for e in events) for name in events[0])
+
+
+def test_wrong_mask_is_found_and_shrunk(run):
+    code, text, verdict = run("--env", "duel", "--candidate", "wrongmask", "-k", "episodes_match")
+    assert code == 1
+    assert verdict["pairs"]["duel-wrongmask"]["verdict"] == "differs"
+    for name in verdict["reports"]:
+        record = json.loads((run.reports / f"{name}.json").read_text())
+        assert record["diff"][0]["path"].startswith("legal")
+        assert record["context"]["minimal"]
+        assert record["one_step"]
+    again = run.replay(verdict["reports"][0])
+    assert again.returncode == 1, again.stderr
+    assert again.stdout.strip().endswith("Reproduced byte for byte.")
+
+
+def test_wrong_module_is_named(run):
+    code, _, verdict = run("--env", "duel", "--candidate", "wrongtake", "-k", "test_module")
+    assert code == 1
+    (name,) = verdict["reports"]
+    record = json.loads((run.reports / f"{name}.json").read_text())
+    assert record["suspects"][0]["module"] == "take"
+    inputs = record["case"]["inputs"]
+    assert inputs["first"] + inputs["second"] > inputs["heap"]
+
+
+def test_physics_is_verified_under_its_gates(run):
+    code, text, verdict = run("--env", "drift", "--candidate", "f64", "--candidate", "f32")
+    assert code == 0, text
+    pairs = verdict["pairs"]
+    assert {pair["verdict"] for pair in pairs.values()} == {"equal"}
+    assert not pairs["drift-f64"]["numbers"]
+    numbers = pairs["drift-f32"]["numbers"]
+    assert 0 < numbers["random: obs max"] < 1e-4
+    assert "Window" in pairs["drift-f32"]["gates"]["state.angle"]
+
+
+def test_a_small_error_of_one_constant_fails_the_resync_gate(run):
+    code, text, verdict = run("--env", "drift", "--candidate", "wrong32", "-m", "level3")
+    assert code == 1
+    assert verdict["pairs"]["drift-wrong32"]["verdict"] == "differs"
+    record = json.loads((run.reports / f"{verdict['reports'][0]}.json").read_text())
+    assert record["case"]["kind"] == "step"

@@ -1,0 +1,1 @@
+"""Two environments that the shipped ones are not: two players with masks, and chaotic physics."""
