@@ -131,6 +131,10 @@ class TraceCache:
         reduce: name and reduction of each measure, kept in the manifest.
         """
         key = key_of(parts)
+        if self._spare is not None:
+            spare = Path(self._spare.name) / key
+            if (manifest := _manifest(spare)) is not None:
+                return TraceSet(spare, manifest)
         if (held := self._read(key, parts)) is not None:
             return held
         if paths.writable(self.root):
@@ -241,8 +245,6 @@ class TraceCache:
         if self._spare is None:
             self._spare = tempfile.TemporaryDirectory(prefix="twinstep-traces-")
         root = Path(self._spare.name)
-        if (manifest := _manifest(root / key)) is not None:
-            return TraceSet(root / key, manifest)
         try:
             return self._make(root, key, parts, record, reduce)
         except OSError as error:

@@ -88,7 +88,8 @@ def digests(values: np.ndarray) -> np.ndarray:
 
 def _pack(values: np.ndarray) -> bytes:
     """Compress [T, ...] as bytes of exclusive-or with the row before, equal weights together."""
-    flat = np.ascontiguousarray(values).reshape(values.shape[0], -1)
+    width = int(np.prod(values.shape[1:], dtype=np.int64))
+    flat = np.ascontiguousarray(values).reshape(values.shape[0], width)
     raw = flat.view(np.uint8).reshape(flat.shape[0], flat.shape[1] * flat.itemsize)
     delta = raw.copy()
     delta[1:] ^= raw[:-1]
@@ -105,6 +106,8 @@ def _unpack(data: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     if len(raw) != size:
         raise TraceDamaged("a block has the wrong size")
     planes = np.frombuffer(raw, np.uint8).reshape(dtype.itemsize, -1)
+    if not size:
+        return np.zeros(shape, dtype)
     rows = np.ascontiguousarray(planes.T).reshape(shape[0], -1)
     rows = np.bitwise_xor.accumulate(rows, axis=0)
     return rows.view(dtype).reshape(shape)
