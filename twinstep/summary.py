@@ -243,7 +243,7 @@ def _coverage(seen: dict[str, Any]) -> str:
     measures = [f"{name} {value:g}" for name, value in seen["measures"].items()]
     events = seen["events"]
     if events:
-        never = [name for name, count in events.items() if not count]
+        never = sorted(name for name, count in events.items() if not count)
         text += f"; events {len(events) - len(never)}/{len(events)}"
         if never:
             text += f", never {', '.join(never)}"
