@@ -154,6 +154,12 @@ class TraceCache:
             self._warn_unusable(f"trace cache {self.root} cannot be written")
         return self._in_spare(key, parts, record, reduce)
 
+    def close(self) -> None:
+        """Remove the temporary folder that stood in for an unusable cache, if there was one."""
+        if self._spare is not None:
+            self._spare.cleanup()
+            self._spare = None
+
     def find(self, key: str) -> TraceSet | None:
         """Return the entry with this key if it is held and fits its name."""
         manifest = _manifest(self.root / key)

@@ -76,9 +76,10 @@ class Harness:
         return self._labs[pair.label]
 
     def close(self) -> None:
-        """End all oracle processes."""
+        """End all oracle processes and remove what was temporary."""
         for reference in self._references.values():
             reference.close()
+        self.cache.close()
 
 
 class Reference:

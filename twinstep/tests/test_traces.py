@@ -118,7 +118,8 @@ def made(tmp_path):
 
     made = Made()
     made.get()
-    return made
+    yield made
+    made.cache.close()
 
 
 def test_a_second_request_is_answered_from_disk(made):
