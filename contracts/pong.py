@@ -7,6 +7,9 @@ Facts about the reference are in its source, lines as of that version:
   k = `draws` counted from 0 and rng_key = h32(seed[0] ^ h32(seed[1])). h32 is the 32-bit
   hash x ^= x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Oracle
   and candidates each implement it.
+* XLA flushes subnormal numbers to zero on a CPU, the C keeps them. The grids here draw none,
+  and play cannot show one: it could only arise in ball_vy, where the paddle's direction is
+  added (line 198), and there everything below 0.01 becomes 3 (line 200).
 * The step resets by itself at an episode's end. The terminal frame here is the episode's
   own: the scores as they stood, the round reset as after any point (with its one draw), the
   observation stale (lines 177-185 and 208-216 return before `compute_observations`). `restart`
@@ -33,6 +36,7 @@ from twinstep.contract import (
     Role,
 )
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
+from twinstep.errors import UserError
 from twinstep.gates import GateRule, Lockstep
 
 OBSERVATION = (
@@ -65,8 +69,8 @@ EVENTS = (
     # A bounce and a point never share a step: the ball takes 46 frames from side to side.
 )
 
-#: Length of the injected table of draws with rng=stock: an episode of max_score 21 serves
-#: at most 41 times, and its restart once more.
+#: Length of the injected table of draws with rng=stock: an episode serves at most
+#: 2 * max_score - 1 times, and its restart once more.
 STOCK_DRAWS = 64
 
 
@@ -97,7 +101,7 @@ def _state(params: Mapping[str, Any]) -> tuple[Field, ...]:
             "last_obs",
             "float32",
             (8,),
-            low=0,
+            low=-13 / 640,
             high=1,
             names=OBSERVATION,
             doc="the observation buffer: after a point it still holds the frame before",
@@ -246,7 +250,8 @@ def _modules(params: Mapping[str, Any], state: tuple[Field, ...]) -> tuple[Modul
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
-    """Return the contract of pong-v0 under these parameters."""
+    """Return the contract of pong-v0; UserError if the parameters do not go together."""
+    _require(params)
     state = _state(params)
     modules = _modules(params, state)
     stock = params["rng"] == "stock"
@@ -287,6 +292,17 @@ def contract(params: Mapping[str, Any]) -> Contract:
         reset_mode="same-step",
         source_view="verbatim",
     )
+
+
+def _require(params: Mapping[str, Any]) -> None:
+    for name, least in (("frameskip", 1), ("max_score", 1)):
+        if params[name] < least:
+            raise UserError(f"{name}={params[name]}: at least {least} is needed")
+    if params["rng"] == "stock" and 2 * params["max_score"] > STOCK_DRAWS:
+        raise UserError(
+            f"max_score={params['max_score']} with rng=stock: at most {STOCK_DRAWS // 2}, "
+            "the length of the table of draws"
+        )
 
 
 def _stock_start(seed: np.ndarray) -> dict[str, np.ndarray]:
@@ -339,6 +355,7 @@ PONG = Environment(
         probe="twinstep.oracles.pong.upstream:probe",
         package="twinstep.oracles.pong",
         source="twinstep.oracles.pong.upstream:ensure_sources",
+        upstream=("pufferlib",),
     ),
     candidates=(
         CandidateRef(

@@ -46,7 +46,8 @@ class OracleRef:
     `factory(contract)` in the child process. probe: `module:callable`, called as
     `probe(params) -> Probe` in this process; it must not start the oracle.
     package: the import package that holds the bridge; its files are part of every trace's
-    key. limit: seconds without progress after which the oracle counts as hung.
+    key. upstream: import packages of the reference itself. A candidate can import neither.
+    limit: seconds without progress after which the oracle counts as hung.
     source: `module:callable -> Path` of the folder with the reference's source, for showing
     what a contract's `source_view` of verbatim allows; "" for none.
     """
@@ -57,6 +58,7 @@ class OracleRef:
     package: str
     limit: float = 60.0
     source: str = ""
+    upstream: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,11 @@ class Lab:
         return self._runner
 
     @property
+    def built(self) -> Runner | None:
+        """The candidate if it has been built, without building it."""
+        return self._runner
+
+    @property
     def rules(self) -> Rules:
         """The gates that hold for this candidate here."""
         runner = self.runner

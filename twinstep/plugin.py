@@ -184,6 +184,7 @@ def _chosen_pairs(config: pytest.Config) -> list[Pair]:
                 raise registry.unknown(f"variant of {name}", variant, known)
         for subject in subjects:
             if not option.twinstep_variant or subject.variant.name in option.twinstep_variant:
+                subject.contract  # noqa: B018 - raises UserError for parameters that do not fit
                 found = registry.pairs(subject, option.twinstep_candidate)
                 chosen += found
     return chosen

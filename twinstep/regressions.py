@@ -40,8 +40,11 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
     return found
 
 
-def keep(record: dict[str, Any], root: Path = Path()) -> list[Path]:
-    """Keep a report's inputs and its witness as regressions; return the files written."""
+def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Path]:
+    """Keep a report's inputs and its witness as regressions; return the files written.
+
+    note: what the bug was; without one the file says who found it.
+    """
     written = []
     for kind, case in (("rollouts", record["case"]), ("properties", record["witness"])):
         if case is None or (kind == "rollouts" and case["kind"] != "episode"):
@@ -49,7 +52,8 @@ def keep(record: dict[str, Any], root: Path = Path()) -> list[Path]:
         data = {
             "contract": record["contract"],
             "params": record["params"],
-            "found": f"{record['candidate']}, {record['context']['test'].rpartition('::')[2]}",
+            "found": note
+            or f"{record['candidate']}, {record['context']['test'].rpartition('::')[2]}",
             "case": case,
         }
         path = root / kind / "regressions" / f"{record['id']}.json"

@@ -11,6 +11,7 @@ import numpy as np
 from twinstep import registry
 from twinstep.contract import Contract
 from twinstep.frames import Frame, Start, flatten, take_lanes
+from twinstep.isolation import without_the_oracle
 from twinstep.protocols import ModuleCall
 from twinstep.recording import offers
 from twinstep.registry import Pair
@@ -48,7 +49,10 @@ class Runner:
     def of(cls, pair: Pair) -> Runner:
         """Build the pair's candidate. Raises CandidateBroken if it cannot be built."""
         factory = pair.candidate.factory
-        candidate = _guard("be built", lambda: registry.load_object(factory)(pair.subject.contract))
+        with without_the_oracle(pair):
+            candidate = _guard(
+                "be built", lambda: registry.load_object(factory)(pair.subject.contract)
+            )
         missing = [n for n in ("reset", "step") if not offers(candidate, n)]
         missing += [n for n in ("dtype", "platform") if not hasattr(candidate, n)]
         if missing:

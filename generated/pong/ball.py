@@ -10,7 +10,7 @@ from twinstep.generated.pong.state import BALL_SIZE, HEIGHT, Array
 def move(
     ball_x: Array, ball_y: Array, ball_vx: Array, ball_vy: Array
 ) -> tuple[Array, Array, Array]:
-    """Move the ball by one frame (lines 147-154). Returns (ball_x, ball_y, ball_vy), f32[].
+    """Move the ball by one frame (lines 157-163). Returns (ball_x, ball_y, ball_vy), f32[].
 
     Past the top or the bottom edge vy changes its sign; the ball itself stays outside.
     """

@@ -37,9 +37,9 @@ def observe(
     score_r: Array,
     params: Params,
 ) -> Observation:
-    """Return what the agent sees (lines 80-89); scores are u32[], the rest f32[].
+    """Return what the agent sees (lines 94-103); scores are u32[], the rest f32[].
 
-    The scores are divided as whole numbers (lines 87-88): 0 until the episode is over.
+    The scores are divided as whole numbers (lines 101-102): 0 until the episode is over.
     """
     whole = np.uint32(params.max_score)
     return Observation(

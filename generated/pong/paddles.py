@@ -15,12 +15,12 @@ from twinstep.generated.pong.state import (
 
 
 def agent_paddle(paddle_yr: Array, action: Array, params: Params) -> tuple[Array, Array]:
-    """Move the agent's paddle by one frame (lines 112-129, 132, 142-143).
+    """Move the agent's paddle by one frame (lines 128-140, 143, 151-152).
 
     action: i32[], or f32[] if continuous. Returns (paddle_yr, paddle_dir), f32[] each.
     """
     if params.continuous:
-        # Not clipped (line 113): only the Python class around the C does that. A direction
+        # Not clipped (line 129): only the Python class around the C does that. A direction
         # of 1.5 is a paddle of speed 12.
         paddle_dir = action
     else:
@@ -32,7 +32,7 @@ def agent_paddle(paddle_yr: Array, action: Array, params: Params) -> tuple[Array
 
 
 def opponent_paddle(paddle_yl: Array, ball_y: Array) -> Array:
-    """Move the opponent's paddle by one frame (lines 134-137, 144-145); f32[] each.
+    """Move the opponent's paddle by one frame (lines 146-148, 153-154); f32[] each.
 
     Its centre follows the ball's edge, not the ball's centre, and where the ball was before
     this frame.

@@ -56,14 +56,14 @@ def draw_from(table: Array, count: Array) -> Array:
 
 
 def serve(rng_key: Array, draws: Array) -> Serve:
-    """Reset the round with the next draw under this key (lines 91-100)."""
+    """Reset the round with the next draw under this key (lines 105-114)."""
     return serve_with(draw(rng_key, draws), draws)
 
 
 def serve_with(drawn: Array, draws: Array) -> Serve:
-    """Reset the round with this draw (lines 91-100); u32[] each.
+    """Reset the round with this draw (lines 105-114); u32[] each.
 
-    Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 97).
+    Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 111).
     """
     paddle = jnp.float32(HEIGHT / 2 - PADDLE_HEIGHT / 2)
     return Serve(

@@ -17,7 +17,7 @@ from twinstep.generated.pong.state import (
     Params,
 )
 
-#: The limit below which a ball counts as flat (line 197). The reference compares in double
+#: The limit below which a ball counts as flat (line 200). The reference compares in double
 #: with 0.01, which lies just above this float32; hence <= here where it has <.
 FLAT = 0.01
 
@@ -63,7 +63,7 @@ def left_side(
     n_bounces: Array,
     params: Params,
 ) -> Left:
-    """Bounce on the opponent's paddle, or the agent's point (lines 156-181).
+    """Bounce on the opponent's paddle, or the agent's point (lines 166-187).
 
     Inputs are the values after both paddles and the ball moved. The ball is not clipped
     here, as it is on the right: it stays at a negative x for a frame.
@@ -98,7 +98,7 @@ def right_side(
     n_bounces: Array,
     params: Params,
 ) -> Right:
-    """Bounce on the agent's paddle, which changes vy, or the opponent's point (lines 183-217).
+    """Bounce on the agent's paddle, which changes vy, or the opponent's point (lines 190-222).
 
     Inputs are the values after both paddles and the ball moved.
     """
@@ -112,7 +112,7 @@ def right_side(
     push = (paddle_dir + paddle_dir) + paddle_dir
     assert SPEED_Y_INCREMENT == 3.0
     vy = jnp.clip(ball_vy + push, -MAX_SPEED_Y, MAX_SPEED_Y)
-    # "We don't want a horizontal ball" (line 197), but only here: a flat serve stays flat
+    # A flat ball gets a slope (line 200), but only here: a flat serve stays flat
     # until the agent hits it.
     vy = jnp.where(jnp.abs(vy) <= FLAT, SPEED_Y_INCREMENT, vy)
 
@@ -120,7 +120,7 @@ def right_side(
         return jnp.where(point, 0.0, jnp.where(bounce, at_bounce, otherwise))
 
     return Right(
-        # The clip belongs to the bounce (lines 215-216): after a point the C has returned.
+        # The clip belongs to the bounce (lines 220-221): after a point the C has returned.
         ball_x=choose(jnp.clip(ball_x, 0.0, WIDTH - BALL_SIZE), ball_x),
         ball_y=choose(jnp.clip(ball_y, 0.0, HEIGHT - BALL_SIZE), ball_y),
         ball_vx=choose(-ball_vx, ball_vx),

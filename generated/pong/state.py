@@ -59,7 +59,7 @@ class State(NamedTuple):
     """One game. f32[] unless said otherwise.
 
     score_l, score_r: u32[]. tick (steps), n_bounces (both sides' bounces): i32[], counted
-        since the last serve, not of the episode (quirks of lines 98-99 and 164, 191).
+        since the last serve, not of the episode (quirks of lines 112-113 and 171, 195).
     win: i32[], 1 if the agent won the last point.
     last_obs: part of the state because a point leaves it stale.
     draws: u32[], draws made in this episode. rng_key: u32[], their key, or None where they

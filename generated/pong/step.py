@@ -32,7 +32,7 @@ def reset(seed: Array, params: Params, draw_table: Array | None = None) -> State
 
 
 def restart(state: State, params: Params) -> State:
-    """Begin the next episode as the reference's step does by itself (lines 173, 207).
+    """Begin the next episode as the reference's step does by itself (lines 180, 211).
 
     After a terminal step the round is served already. win and paddle_dir stay as they are.
     """
@@ -43,7 +43,7 @@ def restart(state: State, params: Params) -> State:
 
 
 def step(state: State, action: Array, params: Params) -> State:
-    """Play `frameskip` frames with one action, or fewer: a point ends the step (lines 107-219).
+    """Play `frameskip` frames with one action, or fewer: a point ends the step (lines 123-225).
 
     action: i32[], or f32[] if continuous. A terminal state holds the scores as they stood;
     the reference returns the state after `restart` in its place.
@@ -56,7 +56,7 @@ def step(state: State, action: Array, params: Params) -> State:
     point = seen = jnp.bool_(False)
     for _ in range(params.frameskip):
         after, scored = _frame(state, action, params)
-        # A point has returned from the loop (lines 171-178, 205-212).
+        # A point has returned from the loop (lines 177-185, 208-216).
         state = _where(point, state, after)
         seen = seen | ~(point | scored)
         point = point | scored
@@ -102,7 +102,7 @@ def _frame(state: State, action: Array, params: Params) -> tuple[State, Array]:
         ball_vx=right.ball_vx,
         ball_vy=right.ball_vy,
     )
-    # A reward replaces that of an earlier frame (lines 170, 191, 204): bounces do not add up.
+    # A reward replaces that of an earlier frame (lines 176, 196, 207): bounces do not add up.
     reward = jnp.where(left.reward != 0, left.reward, right.reward)
     return _where(point, state, moved)._replace(
         paddle_dir=paddle_dir,

@@ -9,9 +9,9 @@ pub struct AgentPaddle {
     pub paddle_dir: f32,
 }
 
-/// Moves the agent's paddle by one frame (lines 112-129, 132, 142-143).
+/// Moves the agent's paddle by one frame (lines 128-140, 143, 151-152).
 ///
-/// A continuous action is not clipped (line 113): only the Python class around the C does
+/// A continuous action is not clipped (line 129): only the Python class around the C does
 /// that. A direction of 1.5 is a paddle of speed 12. A discrete action that is none of 0, 1
 /// and 2 stays.
 #[inline(always)]

@@ -10,7 +10,7 @@ pub struct Ball {
     pub ball_vy: f32,
 }
 
-/// Moves the ball by one frame (lines 147-154).
+/// Moves the ball by one frame (lines 157-163).
 ///
 /// Past the top or the bottom edge vy changes its sign; the ball itself stays outside.
 #[inline(always)]

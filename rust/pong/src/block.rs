@@ -19,9 +19,9 @@ pub(crate) struct Block {
     pub paddle_dir: Row<f32>,
     pub score_l: Row<u32>,
     pub score_r: Row<u32>,
-    /// Steps since the last serve, not of the episode (line 98).
+    /// Steps since the last serve, not of the episode (line 112).
     pub tick: Row<i32>,
-    /// Both sides' bounces since the last serve (lines 99, 164, 191).
+    /// Both sides' bounces since the last serve (lines 113, 171, 195).
     pub n_bounces: Row<i32>,
     /// 1 if the agent won the last point; survives resets.
     pub win: Row<i32>,

@@ -14,7 +14,7 @@ pub struct LeftSide {
     pub terminated: bool,
 }
 
-/// Bounce on the opponent's paddle, or the agent's point (lines 156-181).
+/// Bounce on the opponent's paddle, or the agent's point (lines 166-187).
 ///
 /// Inputs are the values after both paddles and the ball moved. The ball is not clipped here,
 /// as it is on the right: it stays at a negative x for a frame. The opponent's bounce counts

@@ -12,7 +12,7 @@ fn whole_share(score: u32, max_score: u32) -> f32 {
     (f64::from(score) / f64::from(max_score)).trunc() as f32
 }
 
-/// What the agent sees (lines 80-89). The scores are divided as whole numbers (lines 87-88):
+/// What the agent sees (lines 94-103). The scores are divided as whole numbers (lines 101-102):
 /// 0 until the episode is over.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]

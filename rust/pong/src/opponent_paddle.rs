@@ -2,7 +2,7 @@
 
 use crate::rules::{MAX_PADDLE_Y, MIN_PADDLE_Y, PADDLE_HEIGHT, PADDLE_SPEED, hold};
 
-/// Moves the opponent's paddle by one frame (lines 134-137, 144-145). Returns `paddle_yl`.
+/// Moves the opponent's paddle by one frame (lines 146-148, 153-154). Returns `paddle_yl`.
 ///
 /// Its centre follows the ball's edge, not the ball's centre, and where the ball was before
 /// this frame.

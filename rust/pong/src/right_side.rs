@@ -2,7 +2,7 @@
 
 use crate::rules::{BALL_SIZE, HEIGHT, MAX_SPEED_Y, Params, SPEED_Y_INCREMENT, WIDTH, hold, meets};
 
-/// The limit up to which a ball counts as flat (line 197). The reference compares in double
+/// The limit up to which a ball counts as flat (line 200). The reference compares in double
 /// with 0.01, which lies between this f32 and the next; hence `<=` here where it has `<`.
 const FLAT: f32 = 0.01;
 
@@ -21,11 +21,11 @@ pub struct RightSide {
     pub terminated: bool,
 }
 
-/// Bounce on the agent's paddle, which changes vy, or the opponent's point (lines 183-217).
+/// Bounce on the agent's paddle, which changes vy, or the opponent's point (lines 190-222).
 ///
 /// Inputs are the values after both paddles and the ball moved. A flat ball is lifted here
 /// only: a flat serve stays flat until the agent hits it. The clip belongs to the bounce
-/// (lines 215-216). After a point the ball's four fields and `n_bounces` are 0.
+/// (lines 220-221). After a point the ball's four fields and `n_bounces` are 0.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub fn right_side(

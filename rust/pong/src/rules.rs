@@ -33,7 +33,7 @@ pub(crate) fn hold(value: f32, low: f32, high: f32) -> f32 {
     if raised < high { raised } else { high }
 }
 
-/// Whether the ball's y range touches the paddle's (lines 158-159, 185-186).
+/// Whether the ball's y range touches the paddle's (lines 167-168, 191-192).
 #[inline(always)]
 pub(crate) fn meets(ball_y: f32, paddle_y: f32) -> bool {
     (ball_y + BALL_SIZE > paddle_y) & (ball_y < paddle_y + PADDLE_HEIGHT)

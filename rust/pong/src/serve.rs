@@ -34,15 +34,15 @@ pub fn draw(rng_key: u32, count: u32) -> u32 {
     h32(rng_key ^ count.wrapping_mul(0x9e37_79b9)) >> 1
 }
 
-/// Resets the round with the next draw under this key (lines 91-100).
+/// Resets the round with the next draw under this key (lines 105-114).
 #[inline(always)]
 pub fn serve(rng_key: u32, draws: u32) -> Serve {
     serve_with(draw(rng_key, draws), draws)
 }
 
-/// Resets the round with this draw (lines 91-100).
+/// Resets the round with this draw (lines 105-114).
 ///
-/// Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 97).
+/// Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 111).
 #[inline(always)]
 pub fn serve_with(drawn: u32, draws: u32) -> Serve {
     let paddle = HEIGHT / 2.0 - PADDLE_HEIGHT / 2.0;

@@ -82,7 +82,7 @@ fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u
     }
 }
 
-/// Plays one frame of game `i`, unless a point has ended its step (lines 171-178, 205-212).
+/// Plays one frame of game `i`, unless a point has ended its step (lines 177-185, 208-216).
 ///
 /// At a point, paddles and ball stay where they were before: the serve, which comes once a
 /// step, sets them all.
@@ -149,7 +149,7 @@ fn frame(
     };
     block.score_r[i] = if live { left.score_r } else { block.score_r[i] };
     block.win[i] = if live { right.win } else { block.win[i] };
-    // A reward replaces that of an earlier frame (lines 170, 191, 204): bounces do not add up.
+    // A reward replaces that of an earlier frame (lines 176, 196, 207): bounces do not add up.
     let reward = if left.reward != 0.0 {
         left.reward
     } else {
@@ -221,7 +221,7 @@ fn set(block: &mut Block, i: usize, serves: bool, served: Serve) {
     block.draws[i] = if serves { served.draws } else { block.draws[i] };
 }
 
-/// Begins an episode in games of zeros: a serve, then as [`restart`] (lines 102-107).
+/// Begins an episode in games of zeros: a serve, then as [`restart`] (lines 116-121).
 pub(crate) fn reset(block: &mut Block, params: Params, table: Option<&[u32]>) {
     let drawn = next_draws(block, table);
     for (i, drawn) in drawn.into_iter().enumerate() {
@@ -230,7 +230,7 @@ pub(crate) fn reset(block: &mut Block, params: Params, table: Option<&[u32]>) {
     restart(block, params);
 }
 
-/// Begins the next episode as the reference's step does by itself (lines 173, 207).
+/// Begins the next episode as the reference's step does by itself (lines 180, 211).
 ///
 /// After a terminal step the round is served already. `win` and `paddle_dir` stay.
 pub(crate) fn restart(block: &mut Block, params: Params) {

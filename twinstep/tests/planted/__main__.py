@@ -1,38 +1,100 @@
-"""Measure which check alone catches which planted bug; print TABLE.md."""
+"""Measure, report or keep the planted bugs.
+
+    python -m twinstep.tests.planted              which check alone catches which bug (TABLE.md)
+    python -m twinstep.tests.planted report BUG   the failure report of level 3, as in the README
+    python -m twinstep.tests.planted keep         every bug's counterexample and witness, as
+                                                  regressions for all candidates
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from twinstep.harness import Harness, Settings
-from twinstep.tests.planted import BUGS, make_project, pair_of
-from twinstep.tests.planted.checks import KINDS, failure, lab_of
+from twinstep import regressions, report
+from twinstep.harness import Harness, Lab, Settings
+from twinstep.tests.planted import BUGS, Bug, make_project, pair_of
+from twinstep.tests.planted.checks import KINDS, LEVEL_3, failure, lab_of
 
 EPISODES = 100
 
 
 def main() -> None:
-    """Print the table."""
+    """Do what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m twinstep.tests.planted")
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("table", help="which check alone catches which bug (the default)")
+    shown = commands.add_parser("report", help="print a bug's level 3 report")
+    shown.add_argument("bug", choices=[bug.name for bug in BUGS])
+    commands.add_parser("keep", help="keep every bug's counterexample as a regression")
+    args = parser.parse_args()
+    harness = Harness(Settings(episodes=EPISODES))
+    try:
+        if args.command == "report":
+            print(report.markdown(level_3_record(harness, _named(args.bug))), end="")
+        elif args.command == "keep":
+            _keep(harness)
+        else:
+            _table(harness)
+    finally:
+        harness.close()
+
+
+@contextlib.contextmanager
+def planted(harness: Harness, bug: Bug) -> Iterator[Lab]:
+    """Give the lab of a bug, from a project in a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        make_project(bug, Path(folder))
+        sys.path.insert(0, folder)
+        try:
+            yield lab_of(harness, pair_of(bug))
+        finally:
+            sys.path.remove(folder)
+
+
+def level_3_record(harness: Harness, bug: Bug) -> dict[str, Any]:
+    """Return the record of the first level 3 failure; LookupError if play does not show it."""
+    with planted(harness, bug) as lab:
+        for kind in LEVEL_3:
+            record = failure(lab, kind)
+            if record is not None:
+                return record
+    raise LookupError(f"level 3 does not show {bug.name}")
+
+
+def _named(name: str) -> Bug:
+    return next(bug for bug in BUGS if bug.name == name)
+
+
+def _keep(harness: Harness) -> None:
+    root = Path.cwd()
+    for bug in BUGS:
+        with planted(harness, bug) as lab:
+            records = [failure(lab, kind) for kind in KINDS]
+        episodes = [r for r in records if r is not None and r["case"]["kind"] == "episode"]
+        first = next(r for r in records if r is not None)
+        for record in {r["id"]: r for r in [first, *episodes[:1]]}.values():
+            for path in regressions.keep(record, root, note=f"planted {bug.name}"):
+                print(f"kept {path.relative_to(root)}", flush=True)
+
+
+def _table(harness: Harness) -> None:
     print("# Which check alone catches which planted bug\n")
     print(f"Measured by `python -m twinstep.tests.planted`; {EPISODES} episodes a driver.\n")
     print(f"| bug | quirk | variant | {' | '.join(KINDS)} | first suspect |")
     print("|---" * (len(KINDS) + 4) + "|")
-    harness = Harness(Settings(episodes=EPISODES))
     for bug in BUGS:
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            make_project(bug, Path(folder))
-            sys.path.insert(0, folder)
-            lab = lab_of(harness, pair_of(bug))
+        with planted(harness, bug) as lab:
             found = {kind: failure(lab, kind) for kind in KINDS}
-            sys.path.remove(folder)
         marks = ["yes" if record else "-" for record in found.values()]
         first = next((r["suspects"][0]["module"] for r in found.values() if r), "-")
         row = [bug.name, str(bug.quirk or ""), bug.variant, *marks, first]
         print(f"| {' | '.join(row)} |", flush=True)
-    harness.close()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ KINDS = {
     "lockstep, sticky": 3,
     "lockstep, tracking": 3,
 }
+#: The kinds that play whole episodes.
+LEVEL_3 = tuple(kind for kind, level in KINDS.items() if level == 3)
 _SOURCES = {"quirks": (test_quirks, test_quirk_limits), "placed steps": (test_steps,)}
 
 
