@@ -224,14 +224,17 @@ def _found(context: dict[str, Any]) -> str:
     counts = context["counts"]
     if not context["clusters"]:
         return context["note"] or f"Found by {context['test']}."
-    lists = [
-        f"{count} first at {{{', '.join(names[:6])}}}" for names, count in context["clusters"][:5]
-    ]
+    lists = [f"{count} first at {_listed(names)}" for names, count in context["clusters"][:5]]
     more = len(context["clusters"]) - 5
     if more > 0:
         lists.append(f"{more} more kinds")
     text = f"{counts['diverging']} of {counts['episodes']} episodes diverge: {'; '.join(lists)}."
     return f"{text} {context['note']}".strip()
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{{{', '.join(names[:most])}{more}}}"
 
 
 def _fix(record: dict[str, Any]) -> str:

@@ -22,10 +22,14 @@ from twinstep.oracles.pong import upstream
 from twinstep.properties import test_modules
 from twinstep.replaying import replay
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
+from twinstep.tests.planted.__main__ import level_3_report
 from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of
 
 #: One bug of a module, one of the step that joins them, one of the restart.
 AS_A_USER = ("bounce_pays_one", "observes_after_the_serve", "restart_clears_win")
+
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +90,20 @@ def test_an_unedited_copy_passes_every_check(planted, variant):
     for kind in KINDS:
         found = failure(lab, kind)
         assert found is None, report.headline(found)
+
+
+@pytest.mark.skipif(not README.is_file(), reason="the README is in the checkout only")
+def test_the_readme_shows_the_report_as_it_comes_out():
+    """All of it but the candidate's source, which the README leaves out."""
+    bug = next(bug for bug in BUGS if bug.name == "paddle_meets_below_its_edge")
+    harness = Harness(Settings(episodes=100))
+    try:
+        text = level_3_report(harness, bug)
+    finally:
+        harness.close()
+    head, _, rest = text.partition("## Candidate source")
+    shown = README.read_text().split("````markdown\n")[1].split("````")[0]
+    assert shown.strip() == (head + rest[rest.index("## Done when") :]).strip()
 
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

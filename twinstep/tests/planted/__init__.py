@@ -129,6 +129,13 @@ BUGS = (
         "left_side",
     ),
     Bug(
+        "paddle_meets_below_its_edge",
+        "sides.py",
+        "(ball_y < paddle_y + PADDLE_HEIGHT)",
+        "(ball_y <= paddle_y + PADDLE_HEIGHT)",
+        "left_side",
+    ),
+    Bug(
         "paddle_clamped_to_the_field",
         "paddles.py",
         "jnp.clip(moved, MIN_PADDLE_Y, MAX_PADDLE_Y), paddle_dir",

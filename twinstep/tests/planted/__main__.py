@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from twinstep import regressions, report
 from twinstep.harness import Harness, Lab, Settings
@@ -36,7 +35,7 @@ def main() -> None:
     harness = Harness(Settings(episodes=EPISODES))
     try:
         if args.command == "report":
-            print(report.markdown(level_3_record(harness, _named(args.bug))), end="")
+            print(level_3_report(harness, _named(args.bug)))
         elif args.command == "keep":
             _keep(harness)
         else:
@@ -57,13 +56,14 @@ def planted(harness: Harness, bug: Bug) -> Iterator[Lab]:
             sys.path.remove(folder)
 
 
-def level_3_record(harness: Harness, bug: Bug) -> dict[str, Any]:
-    """Return the record of the first level 3 failure; LookupError if play does not show it."""
+def level_3_report(harness: Harness, bug: Bug) -> str:
+    """Return the report of the first level 3 failure; LookupError if play does not show it."""
     with planted(harness, bug) as lab:
         for kind in LEVEL_3:
             record = failure(lab, kind)
             if record is not None:
-                return record
+                # Here, where the planted source lies: the report quotes it.
+                return report.markdown(record)
     raise LookupError(f"level 3 does not show {bug.name}")
 
 
