@@ -290,6 +290,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         drivers=("random", "sticky", "tracking", "seeking"),
         horizon=8000 // params["frameskip"],
         reset_mode="same-step",
+        truncates=False,
         source_view="verbatim",
     )
 

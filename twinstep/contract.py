@@ -147,6 +147,7 @@ class Contract:
     reset_mode: what the reference's own step does at an episode's end: `none`, `same-step`
         or `next-step`. With `same-step`, `restart` on both sides gives the frame that the
         reference returned in place of the terminal one.
+    truncates: whether the reference ever truncates an episode by itself.
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
     """
 
@@ -168,6 +169,7 @@ class Contract:
     drivers: tuple[str, ...] = ("random", "sticky")
     horizon: int = 1000
     reset_mode: str = "none"
+    truncates: bool = True
     source_view: str = "verbatim"
 
     def state_field(self, name: str) -> Field:

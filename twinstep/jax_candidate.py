@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -28,6 +29,17 @@ def use_compilation_cache() -> None:
     if chosen is None and paths.writable(folder):
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+@dataclass(frozen=True)
+class PureFunctions:
+    """A single environment's functions; they can be traced, vmapped and scanned."""
+
+    reset: Callable[[Start], Any]
+    step: Callable[[Any, Array], Any]
+    frame: Callable[[Any], Frame]
+    load: Callable[[dict[str, Array]], Any] | None
+    restart: Callable[[Any], Any] | None
 
 
 class JaxCandidate:
@@ -58,6 +70,7 @@ class JaxCandidate:
         self.contract = contract
         self.dtype = dtype
         self.platform = jax.default_backend()
+        self.pure = PureFunctions(reset, step, frame, load, restart)
         self._compiled = compiled
         given = {
             "reset": reset,

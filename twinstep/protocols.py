@@ -7,9 +7,9 @@ to start. Each optional method unlocks more, and the pytest header prints that l
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
-from twinstep.frames import Array, Fields, Frame, Start
+from twinstep.frames import Array, Frame, Start
 
 
 class ModuleCall(NamedTuple):
@@ -85,6 +85,11 @@ class Candidate(Protocol):
       explain(fields, action) -> list[ModuleCall]   the module calls of one step in order;
                                        single lane. Unlocks the naming of modules inside a step.
       eager() -> Candidate             the same without compilation, for jit = no jit
+      frame(state) -> Frame            the present frame, nothing played. Unlocks `save`.
+      auto_step(state, actions[N, P, ...]) -> (State, Frame, final_obs)   see `TimeStep`: one
+                                       step, and lanes that ended begin their next episode.
+                                       Unlocks auto-reset for implementations outside JAX.
+      auto_rollout(state, actions[T, N, P, ...]) -> the same with leading [T, N]
     """
 
     dtype: str
@@ -96,33 +101,6 @@ class Candidate(Protocol):
 
     def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
         """Apply actions [N, P, ...]."""
-        ...
-
-
-@runtime_checkable
-class CanLoad(Protocol):
-    """Offers `load`."""
-
-    def load(self, state: Any) -> Any:
-        """Continue from these state fields."""
-        ...
-
-
-@runtime_checkable
-class CanCall(Protocol):
-    """Offers `call`."""
-
-    def call(self, module: str, inputs: Fields) -> dict[str, Array]:
-        """Evaluate one module on a batch of inputs."""
-        ...
-
-
-@runtime_checkable
-class CanExplain(Protocol):
-    """Offers `explain` as a candidate does."""
-
-    def explain(self, state: Fields, action: Array) -> list[ModuleCall]:
-        """List the module calls of one step."""
         ...
 
 
@@ -140,5 +118,6 @@ CANDIDATE_LADDER = {
     "explain": "the guilty module inside a step",
     "rollout": "fast replay",
     "restart": "the reference's own auto-reset",
+    "auto_step": "auto-reset in `twinstep.make`",
     "eager": "jit = no jit",
 }

@@ -1,9 +1,9 @@
 """Measure, report or keep the planted bugs.
 
-    python -m twinstep.tests.planted              which check alone catches which bug (TABLE.md)
-    python -m twinstep.tests.planted report BUG   the failure report of level 3, as in the README
-    python -m twinstep.tests.planted keep         every bug's counterexample and witness, as
-                                                  regressions for all candidates
+python -m twinstep.tests.planted              which check alone catches which bug (TABLE.md)
+python -m twinstep.tests.planted report BUG   the failure report of level 3, as in the README
+python -m twinstep.tests.planted keep         every bug's counterexample and witness, as
+                                              regressions for all candidates
 """
 
 from __future__ import annotations

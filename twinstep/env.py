@@ -1,0 +1,231 @@
+"""`twinstep.make`: a verified environment, batched, in plain functions.
+
+env = twinstep.make("pong-v0")
+state, step = env.reset(seed=0, lanes=4096)
+state, step = env.step(state, actions)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import jax
+import numpy as np
+
+from twinstep import registry, saving
+from twinstep.contract import ActionSpace, Contract, Field
+from twinstep.environment import Variant
+from twinstep.errors import OracleMissing, UserError
+from twinstep.frames import Array, Frame, Start
+from twinstep.host_engine import NativeEngine, OracleEngine
+from twinstep.jax_candidate import JaxCandidate
+from twinstep.jax_engine import JaxEngine
+from twinstep.registry import Pair, Subject
+from twinstep.running import Runner
+from twinstep.timestep import AUTO_RESETS, StartTable, TimeStep, lane_seeds, with_players
+from twinstep.verdicts import Verdict, verdict_of
+
+ORACLE = "oracle"
+
+
+def make(
+    id: str,
+    backend: str = "",
+    *,
+    auto_reset: str = "same-step",
+    starts: Start | None = None,
+    **params: Any,
+) -> Env:
+    """Return an environment.
+
+    id: `pong-v0`. backend: one of its candidates (default: the first), or `oracle` for the
+    slow reference itself. auto_reset: `same-step` (a step that ends an episode returns the
+    next one's first observation, and the last in `final_obs`), `next-step` (the next step of
+    that lane begins the episode and ignores its action), or `off`. starts: batched starts
+    from which later episodes are drawn, for environments whose starts have fields.
+    params: the environment's parameters, as in `twinstep envs`.
+
+    Raises UserError (one line with the mend) for anything unknown or missing.
+    """
+    env = registry.environment(_name_of(id))
+    known = {parameter.name: parameter for parameter in env.parameters}
+    for name, value in params.items():
+        if name not in known:
+            raise registry.unknown(f"parameter of {env.name}", name, known)
+        choices = known[name].choices
+        if choices is not None and value not in choices:
+            raise UserError(
+                f"parameter {name}: {value!r} is none of {', '.join(map(str, choices))}"
+            )
+    subject = Subject(env, Variant("", params))
+    if subject.contract.version != id:
+        raise UserError(f"unknown environment '{id}': this twinstep has {subject.contract.version}")
+    if auto_reset not in AUTO_RESETS:
+        raise registry.unknown("auto_reset", auto_reset, AUTO_RESETS)
+    return Env(subject, backend or env.candidates[0].name, auto_reset, starts)
+
+
+def _name_of(id: str) -> str:
+    names = registry.names()
+    if id in names:
+        env = registry.environment(id)
+        version = Subject(env, Variant("", {})).contract.version
+        raise UserError(f"environments have versions: write '{version}'")
+    name = id.rpartition("-v")[0]
+    if name not in names:
+        versions = [
+            Subject(registry.environment(n), Variant("", {})).contract.version for n in names
+        ]
+        raise registry.unknown("environment", id, versions)
+    return name
+
+
+class Env:
+    """A batched environment. A state is opaque; a step consumes the one it is given.
+
+    id, backend, auto_reset: as made. contract: what was verified. traceable: whether reset,
+    step and rollout may stand inside the caller's own jit, vmap and scan. dtype, platform:
+    the implementation's.
+    """
+
+    def __init__(
+        self, subject: Subject, backend: str, auto_reset: str, starts: Start | None = None
+    ) -> None:
+        self.contract: Contract = subject.contract
+        self.id = self.contract.version
+        self.backend = backend
+        self.auto_reset = auto_reset
+        self._table = StartTable(self.contract, starts)
+        self._subject = subject
+        self._pair: Pair | None = None
+        self.traceable = False
+        if backend == ORACLE:
+            self.dtype, self.platform = "reference", "cpu"
+            self._engine: Any = self._oracle_engine()
+        else:
+            self._pair = registry.pairs(subject, [backend])[0]
+            self._engine = self._candidate_engine(self._pair)
+        self._reset, self._step, self._rollout = (
+            self._engine.reset,
+            self._engine.step,
+            self._engine.rollout,
+        )
+        if self.traceable:
+            self._reset, self._step, self._rollout = map(
+                jax.jit, (self._reset, self._step, self._rollout)
+            )
+
+    def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
+        """Begin an episode in every lane.
+
+        seed: lane k of `lanes` (default 1) begins with seed (seed + k, 0); or u32[N, 2],
+        every lane's own.
+        """
+        if isinstance(seed, int | np.integer):
+            seeds: Any = lane_seeds(int(seed), 1 if lanes is None else lanes)
+        else:
+            seeds = seed
+            if seeds.ndim != 2 or seeds.shape[1] != 2:
+                raise ValueError(f"seeds have shape {list(seeds.shape)}; expected [N, 2]")
+        with self._precision():
+            return self._reset(seeds)
+
+    def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Apply actions [N, ...], with more than one player [N, P, ...]."""
+        with self._precision():
+            return self._step(state, with_players(self.contract, self._array(actions), 1))
+
+    def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Apply actions [T, N, ...] in one call; time steps come with leading [T, N]."""
+        with self._precision():
+            return self._rollout(state, with_players(self.contract, self._array(actions), 2))
+
+    def frame(self, state: Any) -> Frame:
+        """Return the present frame: the observation and all inner fields by name."""
+        with self._precision():
+            return self._engine.frame(state)
+
+    def clone(self, state: Any) -> Any:
+        """Return a state that a later step does not consume."""
+        if self.traceable:
+            return jax.tree.map(lambda leaf: leaf.copy(), state)
+        if not hasattr(self._engine, "clone"):
+            raise UserError(f"a state of backend '{self.backend}' cannot be cloned")
+        return self._engine.clone(state)
+
+    def save(self, state: Any) -> bytes:
+        """Return a state as bytes that any backend of this environment can restore."""
+        seed = np.asarray(getattr(state, "seed", np.zeros((0, 2), np.uint32)))
+        ended = np.asarray(getattr(state, "ended", np.zeros(0, bool)))
+        return saving.pack(self.contract, self.frame(state), seed, ended)
+
+    def restore(self, data: bytes) -> Any:
+        """Return the state that `save` was given. UserError if it is of another environment."""
+        fields, seed, ended = saving.unpack(self.contract, data)
+        can = self._engine._pure.load is not None if self.traceable else self._loads()
+        if not can:
+            raise UserError(f"backend '{self.backend}' cannot load a state of {self.id}")
+        with self._precision():
+            return self._engine.load(fields, seed, ended)
+
+    @property
+    def observation(self) -> Field:
+        """One player's observation: dtype, shape, range and the names of its elements."""
+        return self.contract.observation
+
+    @property
+    def action(self) -> ActionSpace:
+        """The action space."""
+        return self.contract.action
+
+    def decode(self, obs: Array) -> dict[str, Array]:
+        """Return an observation [..., K] by the names of its elements."""
+        names = self.contract.observation.names
+        if not names:
+            return {"obs": obs}
+        return {name: obs[..., place] for place, name in enumerate(names)}
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was verified of exactly this: backend, parameters, device, auto-reset."""
+        return verdict_of(self._subject, self._pair, self.platform, self.auto_reset)
+
+    def close(self) -> None:
+        """Free what the environment holds; only the oracle holds anything."""
+        if self.backend == ORACLE:
+            self._engine.close()
+
+    def __repr__(self) -> str:
+        given = self.contract.params
+        params = ", ".join(f"{name}={given[name]!r}" for name in sorted(given))
+        return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}', {params})"
+
+    def _candidate_engine(self, pair: Pair) -> Any:
+        if pair.probe.problem:
+            raise UserError(f"backend {self.backend}: {pair.probe.problem}: {pair.probe.mend}")
+        candidate = Runner.of(pair).candidate
+        self.dtype, self.platform = candidate.dtype, candidate.platform
+        if isinstance(candidate, JaxCandidate):
+            self.traceable = True
+            return JaxEngine(self.contract, candidate.pure, self.auto_reset, self._table)
+        return NativeEngine(self.contract, candidate, self.auto_reset, self._table)
+
+    def _oracle_engine(self) -> OracleEngine:
+        probe = self._subject.probe
+        if probe.problem:
+            raise OracleMissing(probe.problem, probe.mend)
+        factory = registry.load_object(self._subject.env.oracle.factory)
+        return OracleEngine(
+            self.contract, lambda: factory(self.contract), self.auto_reset, self._table
+        )
+
+    def _loads(self) -> bool:
+        return self.backend != ORACLE and hasattr(self._engine._candidate, "load")
+
+    def _array(self, actions: Array) -> Array:
+        return actions if isinstance(actions, jax.Array) else np.asarray(actions)
+
+    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+        wide = self.traceable and self.dtype == "float64"
+        return jax.enable_x64(True) if wide else contextlib.nullcontext()

@@ -1,0 +1,102 @@
+"""What was verified of an environment as it was made: `env.verdict`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.registry import Pair, Subject
+from twinstep.seeds import files_hash, package_folder
+
+#: Where `pytest` writes its verdict, below the folder it runs in.
+LOCAL = Path(".twinstep/verdict.json")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run of the suite said of one candidate under one choice of parameters.
+
+    word: as pytest printed it (`equal`, `differs`, ...), or why there is none. verified:
+    whether the word is `equal` and holds here: same contract, same sources, same platform,
+    this kind of auto-reset. pair: `pong@fs8-jax`. detail: the entry of verdict.json.
+    source: the file it was read from.
+    """
+
+    word: str
+    verified: bool
+    pair: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    def __str__(self) -> str:
+        where = f" ({self.source})" if self.source else ""
+        return f"{self.pair or 'this environment'}: {self.word}{where}"
+
+
+def sources_hash(candidate: CandidateRef) -> str:
+    """Return the hash of the packages that make up a candidate, as installed here."""
+    try:
+        return files_hash([package_folder(name) for name in candidate.packages])
+    except UserError:
+        return ""
+
+
+def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
+    """Return the newest verdict there is: this folder's own, else the one that came along."""
+    if pair is None:
+        return Verdict("the reference itself", True)
+    params = dict(subject.contract.params)
+    same = [v for v in subject.env.variants if subject.env.params(v.params) == params]
+    if not same:
+        return Verdict("not verified: no declared variant has these parameters", False)
+    label = Pair(Subject(subject.env, same[0]), pair.candidate).label
+    for path in (LOCAL, _packaged(pair.candidate)):
+        entry = _entry(path, label)
+        if entry is not None:
+            return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
+    command = f"pytest -m level3 --env {subject.env.name}"
+    return Verdict(f"not verified here: run `{command}`", False, label)
+
+
+def _judge(
+    entry: Mapping[str, Any],
+    label: str,
+    path: Path | None,
+    subject: Subject,
+    candidate: CandidateRef,
+    platform: str,
+    auto_reset: str,
+) -> Verdict:
+    word = str(entry["verdict"])
+    if entry["contract_digest"] != subject.contract.digest():
+        word = "not verified: the contract has changed since"
+    elif entry.get("sources") != sources_hash(candidate):
+        word = "not verified: the candidate's files have changed since"
+    elif entry["platform"] != platform:
+        word = f"not verified on {platform}: the verdict is for {entry['platform']}"
+    elif word == "equal" and auto_reset not in entry["auto_reset"]:
+        known = ", ".join(entry["auto_reset"]) or "none"
+        word = f"not verified with auto_reset '{auto_reset}' (verified: {known})"
+    return Verdict(word, word == "equal", label, entry, "" if path is None else path.as_posix())
+
+
+def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
+    try:
+        held = json.loads(path.read_text()) if path is not None else {}
+        entry = held.get("pairs", {}).get(label)
+    except (OSError, ValueError):
+        return None
+    return entry if entry and entry.get("verdict") != "not verified" else None
+
+
+def _packaged(candidate: CandidateRef) -> Path | None:
+    package = candidate.factory.partition(":")[0].rpartition(".")[0]
+    try:
+        return package_folder(package) / "verdict.json" if package else None
+    except UserError:
+        return None
