@@ -6,9 +6,10 @@
     reason = "draw order at a double serve"
     until = "2027-01-31"
 
-An entry is strict: its counterexample must still fail, or the entry must go. An entry that
-fits no test, or is past its date, is an error. Their number is part of the verdict, and a
-gate may only lower it (`[tool.twinstep] xfail-limit` in pyproject.toml).
+The counterexample is a failure report's JSON file, beside the xfail.toml. An entry is strict:
+its counterexample must still fail, or the entry must go. An entry that fits no test, or is
+past its date, is an error. Their number is part of the verdict, and a gate may only lower it
+(`[tool.twinstep] xfail-limit` in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import datetime
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +32,9 @@ from twinstep.seeds import package_folder
 
 @dataclass(frozen=True)
 class Expected:
-    """One expected failure."""
+    """One expected failure, and the xfail.toml it stands in."""
 
+    file: Path
     test: str
     counterexample: Path
     reason: str
@@ -39,80 +42,94 @@ class Expected:
 
     def check(self, lab: Lab) -> None:
         """End the test as xfailed if the counterexample still fails, as failed if it does not."""
-        record = report.read(self.counterexample)
-        case = Case.from_json(record["case"], lab.contract)
+        if lab.reference.harness.imported:
+            pytest.xfail(f"{self.reason} (until {self.until}; not asked: traces were imported)")
+        record, contract = report.read(self.counterexample), lab.contract
+        if (record["contract"], record["params"]) != (contract.version, dict(contract.params)):
+            raise UserError(
+                f"{self.file}: the counterexample of '{self.test}' is of {record['contract']} "
+                f"with {record['params']}: pin one of this test's own"
+            )
+        case = Case.from_json(record["case"], contract)
         if ask(case, lab.oracle, lab.runner, lab.rules).agrees:
             pytest.fail(
                 f"the expected failure is gone ({self.reason}): remove the entry "
-                f"'{self.test}' from xfail.toml",
+                f"'{self.test}' from {self.file}",
                 pytrace=False,
             )
         pytest.xfail(f"{self.reason} (until {self.until})")
 
 
 EXPECTED = pytest.StashKey[Expected]()
+_WORDS = ("test", "counterexample", "reason", "until")
 
 
 def read(path: Path) -> list[Expected]:
     """Read one xfail.toml; UserError names what is wrong with an entry."""
-    found = []
     try:
-        entries = tomllib.loads(path.read_text()).get("xfail", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        tables = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read ({error})") from error
-    for entry in entries:
-        try:
-            until = datetime.date.fromisoformat(str(entry["until"]))
-            pinned = path.parent / entry["counterexample"]
-            expected = Expected(entry["test"], pinned, entry["reason"], until)
-        except (KeyError, ValueError) as error:
-            raise UserError(f"{path}: an entry lacks or garbles {error}") from error
-        if not pinned.is_file():
-            raise UserError(f"{path}: the counterexample {entry['counterexample']} is missing")
-        if until < datetime.date.today():
-            raise UserError(f"{path}: '{expected.test}' expired on {until}: mend it or prolong it")
-        found.append(expected)
+    entries = tables.pop("xfail", [])
+    if tables or not isinstance(entries, list):
+        raise UserError(f"{path} holds `{next(iter(tables), 'xfail')}`: write [[xfail]] tables")
+    return [_entry(path, entry) for entry in entries]
+
+
+def _entry(path: Path, entry: Any) -> Expected:
+    words = entry.keys() if isinstance(entry, dict) else set()
+    for word in _WORDS:
+        if word not in words:
+            raise UserError(f"{path}: an entry has no `{word}`: {entry}")
+    for word in words - set(_WORDS):
+        raise UserError(f"{path}: an entry has an unknown `{word}`: {entry}")
+    test, pinned = str(entry["test"]), path.parent / str(entry["counterexample"])
+    try:
+        until = datetime.date.fromisoformat(str(entry["until"]))
+    except ValueError as error:
+        raise UserError(
+            f"{path}: '{test}' is until '{entry['until']}': write a date as 2027-01-31"
+        ) from error
+    if until < datetime.date.today():
+        raise UserError(f"{path}: '{test}' expired on {until}: mend it or prolong it")
+    if not pinned.is_file():
+        raise UserError(f"{path}: the counterexample {entry['counterexample']} is missing")
+    record = report.read(pinned)
+    if not record.get("diff") and not record.get("case", {}).get("actions"):
+        raise UserError(f"{path}: {entry['counterexample']} is a report without a case")
+    return Expected(path, test, pinned, str(entry["reason"]), until)
+
+
+def declared(pairs: list[Pair]) -> list[Expected]:
+    """Return the entries beside the pairs' candidates; UserError if there are too many."""
+    found = [entry for path in _files(pairs) for entry in read(path)]
+    limit = _limit()
+    if limit is not None and len(found) > limit:
+        raise UserError(
+            f"{len(found)} expected failures, but pyproject.toml allows {limit} (tool.twinstep."
+            "xfail-limit): the limit may only be lowered"
+        )
     return found
 
 
-def files(pairs: list[Pair]) -> list[Path]:
-    """Return the xfail files beside the pairs' candidates."""
-    folders = {
-        package_folder(pair.candidate.factory.partition(":")[0].rpartition(".")[0])
-        for pair in pairs
-        if pair.candidate.factory.partition(":")[0].rpartition(".")[0]
-    }
-    return sorted(f / "xfail.toml" for f in folders if (f / "xfail.toml").is_file())
-
-
-def apply(pairs: list[Pair], items: list[pytest.Item]) -> None:
-    """Attach each entry to its test; UserError if one fits none or there are too many."""
-    by_id = {item.nodeid: item for item in items}
-    bare = {item.nodeid.partition("[")[0] for item in items}
-    total = 0
-    for path in files(pairs):
-        for expected in read(path):
-            total += 1
-            if expected.test in by_id:
-                by_id[expected.test].stash[EXPECTED] = expected
-            elif expected.test.partition("[")[0] in bare and _selected(expected.test, pairs):
-                raise UserError(f"{path}: '{expected.test}' is not a test")
-    limit = _limit()
-    if limit is not None and total > limit:
-        raise UserError(
-            f"{total} expected failures, but pyproject.toml allows {limit} (tool.twinstep."
-            "xfail-limit): the limit may only be lowered"
-        )
-
-
-def _selected(test: str, pairs: list[Pair]) -> bool:
-    """Whether the entry's own pair is among those of this run (else it may fit another run)."""
-    inner = test.partition("[")[2].rstrip("]")
-    return any(inner == pair.label or inner.startswith(f"{pair.label}-") for pair in pairs)
+def _files(pairs: list[Pair]) -> list[Path]:
+    found = set()
+    for package in {p.candidate.factory.partition(":")[0].rpartition(".")[0] for p in pairs}:
+        try:
+            path = package_folder(package) / "xfail.toml" if package else Path("xfail.toml")
+        except UserError:
+            continue  # a candidate that is not here fails its own tests, not everyone's
+        if path.is_file():
+            found.add(path)
+    return sorted(found)
 
 
 def _limit() -> int | None:
     project = Path("pyproject.toml")
     if not project.is_file():
         return None
-    return tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {}).get("xfail-limit")
+    table = tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {})
+    limit = table.get("xfail-limit")
+    if limit is not None and type(limit) is not int:
+        raise UserError(f"pyproject.toml: tool.twinstep.xfail-limit is {limit!r}, not a number")
+    return limit

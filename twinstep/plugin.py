@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twinstep import __version__, baseline, registry, summary
+from twinstep import __version__, baseline, matching, registry, scheduling, summary
 from twinstep.cache import CacheWarning, read_export
 from twinstep.errors import OracleFailed, OracleMissing, UserError
 from twinstep.harness import (
@@ -34,6 +34,8 @@ LEVELS = {
 _HARNESS = pytest.StashKey[Harness]()
 _PAIRS = pytest.StashKey[list[Pair]]()
 _IMPORTED = pytest.StashKey[Any]()
+_EXPECTED = pytest.StashKey[list[baseline.Expected]]()
+_LAB = pytest.StashKey[Lab]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -127,12 +129,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="twinstep_verdict",
         help="where the verdict goes (default .twinstep/verdict.json)",
     )
-    add(
-        "--keep-regressions",
-        action="store_true",
-        dest="twinstep_keep",
-        help="keep the case of every failure under rollouts/ and properties/regressions/",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -142,12 +138,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: a long proof, run with -m slow")
     config.addinivalue_line("markers", "environment(name): only for this environment")
     config.addinivalue_line("markers", "gates(kind): only for candidates with such gates")
-    config.addinivalue_line("markers", "xdist_group(name): tests that share a compiled candidate")
     config.addinivalue_line(
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
     )
     try:
         config.stash[_PAIRS] = _chosen_pairs(config)
+        config.stash[_EXPECTED] = baseline.declared(config.stash[_PAIRS])
         config.stash[_HARNESS] = _open_harness(config)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
@@ -267,27 +263,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         subjects = {pair.subject.label: pair.subject for pair in pairs}
         metafunc.parametrize(
             "reference",
-            [pytest.param(s, id=label, marks=_group(label)) for label, s in subjects.items()],
+            [pytest.param(subject, id=label) for label, subject in subjects.items()],
             indirect=True,
         )
         return
     if (wanted := metafunc.definition.get_closest_marker("gates")) is not None:
         pairs = [pair for pair in pairs if pair.has_gates(wanted.args[0])]
-    columns, rows = ["lab"], [((pair,), pair.label, pair) for pair in pairs]
+    columns, rows = ["lab"], [((pair,), pair.label) for pair in pairs]
     for extra, values in (("module", _modules), ("driver", _drivers)):
         if extra in names:
             columns.append(extra)
             rows = [
-                ((*row, value), f"{label}-{value}", pair)
-                for row, label, pair in rows
-                for value in values(config, pair)
+                ((*row, value), f"{label}-{value}")
+                for row, label in rows
+                for value in values(config, row[0])
             ]
-    params = [pytest.param(*row, id=label, marks=_group(pair.label)) for row, label, pair in rows]
+    params = [pytest.param(*row, id=label) for row, label in rows]
     metafunc.parametrize(columns, params, indirect=["lab"])
 
 
-def _group(label: str) -> pytest.MarkDecorator:
-    return pytest.mark.xdist_group(label)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Compile each candidate in one process only: `--dist loadgroup` groups by candidate."""
+    if config.getvalue("dist") == "loadgroup":
+        return scheduling.by_pair(config, log, config.stash[_PAIRS])
+    return None
 
 
 def _modules(config: pytest.Config, pair: Pair) -> list[str]:
@@ -299,12 +299,22 @@ def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
     return [name for name in pair.subject.contract.drivers if not wanted or name in wanted]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Drop what was not asked for; apply the expected failures.
+    """Attach the expected failures; drop what was not asked for.
 
     With --env that is the core's own tests. A long proof is asked for by name only: `-m level3`
     on the command line replaces the default expression, and must not bring the slow tests in.
     """
+    # First, while every test of the suite is there: -k and -m come after this plugin.
+    try:
+        matching.attach(config.stash[_EXPECTED], config.stash[_PAIRS], items, config)
+    except UserError as error:
+        if not hasattr(config, "workeroutput"):
+            raise pytest.UsageError(str(error)) from None
+        # Under xdist only the controller can end the run, and it has no items.
+        config.workeroutput[summary.TROUBLE] = str(error)  # type: ignore[attr-defined]
+        items.clear()
     ours = items
     for name in ("slow", "level4"):
         if name not in config.option.markexpr:
@@ -315,10 +325,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = set(ours)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = ours
-    try:
-        baseline.apply(config.stash[_PAIRS], items)
-    except UserError as error:
-        raise pytest.UsageError(str(error)) from None
 
 
 def _fixtures(item: pytest.Item) -> list[str]:
@@ -342,18 +348,20 @@ def lab(request: pytest.FixtureRequest) -> Lab:
     if pair.probe.problem:
         _missing(request, f"candidate {pair.label}: {pair.probe.problem}", pair.probe.mend)
     made = request.config.stash[_HARNESS].lab(pair)
-    made.test = request.node.nodeid
+    made.test = matching.name_of(request.node)
     made.level = next((n for n in range(1, 5) if request.node.get_closest_marker(f"level{n}")), 0)
     made.driver = ""
     made.notes = {}
     request.node.stash[_LAB] = made
-    expected = request.node.stash.get(baseline.EXPECTED, None)
-    if expected is not None:
-        expected.check(made)
     return made
 
 
-_LAB = pytest.StashKey[Lab]()
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Ask an expected failure's counterexample in place of the whole test."""
+    expected = item.stash.get(baseline.EXPECTED, None)
+    if expected is not None:
+        expected.check(item.stash[_LAB])
 
 
 def _require_oracle(request: pytest.FixtureRequest, subject: Subject) -> None:
@@ -383,7 +391,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         result.longrepr = summary.text_of_failure(error.record, config.option.twinstep_reports)
         item.user_properties.append((summary.REPORT, error.record))
     elif isinstance(error, CandidateBroken | OracleFailed | UserError):
-        result.longrepr = _one_line(item, error)
+        result.longrepr = text = _one_line(item, error)
+        if isinstance(error, CandidateBroken):
+            item.user_properties.append((summary.BROKEN, text.partition("\n")[0]))
     if call.when == "call" or result.outcome != "passed":
         made = item.stash.get(_LAB, None)
         if made is not None:

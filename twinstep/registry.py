@@ -42,7 +42,16 @@ def _declared(group: str, folder: str) -> dict[str, str]:
         own = tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {}).get(group, {})
         if own and folder not in sys.path:
             sys.path.insert(0, folder)
-        found |= own
+        found |= _flat(own)
+    return found
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, str]:
+    """TOML reads an unquoted `pong.mine = "..."` as a table in a table."""
+    found = {}
+    for name, value in table.items():
+        inner = {f"{name}.{n}": v for n, v in value.items()} if isinstance(value, dict) else {}
+        found |= inner or {name: value}
     return found
 
 
@@ -61,19 +70,27 @@ def locator(name: str) -> str:
 
 @functools.cache
 def _environment(name: str, folder: str) -> Environment:
-    path = locator(name)
-    try:
-        env: Environment = load_object(path)
-    except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"environment '{name}' is declared as {path}, which cannot be imported: {error}"
-        ) from error
+    env: Environment = _load_declared(f"environment '{name}'", locator(name), Environment)
     extra = tuple(
-        dataclasses.replace(load_object(value), name=entry.partition(".")[2])
+        dataclasses.replace(
+            _load_declared(f"candidate '{entry}'", value, CandidateRef),
+            name=entry.partition(".")[2],
+        )
         for entry, value in sorted(_declared("candidates", folder).items())
         if entry.partition(".")[0] == name
     )
     return dataclasses.replace(env, candidates=env.candidates + extra)
+
+
+def _load_declared(what: str, path: str, kind: type) -> Any:
+    try:
+        found = load_object(path)
+    except Exception as error:  # a declaration may run any code
+        why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise UserError(f"{what} is declared as {path}, which cannot be imported: {why}") from error
+    if not isinstance(found, kind):
+        raise UserError(f"{what} is declared as {path}, which is no {kind.__name__}")
+    return found
 
 
 def environment(name: str) -> Environment:

@@ -8,10 +8,13 @@ got (TWINSTEP_HOLDOUT_KEY).
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import hmac
-import importlib.util
 import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import numpy as np
@@ -53,18 +56,57 @@ def starts_of(contract: Contract, seeds: np.ndarray) -> Start:
 
 
 def tree_hash(candidate: CandidateRef) -> str:
-    """Return the sha256 over the files of a candidate's packages and editable folders."""
+    """Return the sha256 over a candidate's packages and the files that its `edit` globs name.
+
+    UserError if it declares neither: then no edit could change its seeds.
+    """
     folders = [package_folder(name) for name in candidate.packages]
-    folders += [Path(glob.split("*")[0]) for glob in candidate.edit]
-    return files_hash([folder for folder in folders if folder.is_dir()])
+    edited = sorted({path for glob in candidate.edit for path in _matching(glob)})
+    if not folders and not edited:
+        raise UserError(
+            f"tree seeds are made of a candidate's files, and '{candidate.name}' names none that "
+            "are here: declare its `packages` or `edit`"
+        )
+    total = hashlib.sha256(files_hash(folders).encode())
+    for path in edited:
+        _add(total, path, path)
+    return total.hexdigest()
+
+
+def _matching(glob: str) -> list[Path]:
+    """Return the source files that a glob names; `*` matches across folders."""
+    if "*" not in glob:
+        return [Path(glob)] if Path(glob).is_file() else []
+    folder = Path(glob.partition("*")[0] + "x").parent
+    return [
+        path
+        for path in folder.rglob("*")
+        if fnmatch.fnmatchcase(path.as_posix(), glob) and _is_source(path, path.relative_to(folder))
+    ]
 
 
 def package_folder(name: str) -> Path:
-    """Return the folder of an import package, without importing it."""
-    spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
-        raise UserError(f"package {name} cannot be found: install the project (make setup)")
-    return Path(next(iter(spec.submodule_search_locations)))
+    """Return the folder of an import package, importing neither it nor what it lies in.
+
+    A candidate's parents must not be imported before the oracle is put out of its reach.
+    """
+    inside: Sequence[str] | None = None
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = _spec(".".join(parts[:end]), inside)
+        inside = spec.submodule_search_locations if spec is not None else None
+        if not inside:
+            raise UserError(f"package {name} cannot be found: install the project (make setup)")
+    return Path(next(iter(inside or ())))
+
+
+def _spec(name: str, inside: Sequence[str] | None) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        find = getattr(finder, "find_spec", None)
+        spec = find(name, inside) if find is not None else None
+        if spec is not None:
+            return spec
+    return None
 
 
 def files_hash(folders: list[Path]) -> str:
@@ -73,11 +115,19 @@ def files_hash(folders: list[Path]) -> str:
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             inner = path.relative_to(folder)
-            hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
-            if path.is_file() and not hidden and path.suffix not in (".pyc", ".so"):
-                total.update(f"{inner.as_posix()}\0{path.stat().st_size}\0".encode())
-                total.update(path.read_bytes())
+            if _is_source(path, inner):
+                _add(total, path, inner)
     return total.hexdigest()
+
+
+def _is_source(path: Path, inner: Path) -> bool:
+    hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
+    return path.is_file() and not hidden and path.suffix not in (".pyc", ".so")
+
+
+def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
+    data = path.read_bytes()
+    total.update(f"{inner.as_posix()}\0{len(data)}\0".encode() + data)
 
 
 _SKIPPED = {"__pycache__", "target", "node_modules"}

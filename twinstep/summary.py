@@ -6,26 +6,30 @@ xdist and one without give the same bytes.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
-import os
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from twinstep import __version__, paths, report
+from twinstep import __version__, github, paths, report
 from twinstep.cache import TraceCache, export
 from twinstep.harness import Lab
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
+BROKEN = "twinstep_broken"
+TROUBLE = "twinstep_trouble"
 
 
 def notes_of(lab: Lab) -> dict[str, Any]:
     """Return what the verdict says of a test's pair, as plain data."""
     subject = lab.pair.subject
-    made = lab._runner
+    made = lab.built
     return {
         "pair": lab.pair.label,
         "environment": subject.env.name,
@@ -60,7 +64,7 @@ class Summary:
         self._records: dict[str, dict[str, Any]] = {}
         self._pairs: dict[str, dict[str, Any]] = {}
         self._times: dict[str, float] = {}
-        self._broken: list[str] = []
+        self._broken: Counter[str] = Counter()
         self._trouble = ""
         self._keys: set[str] = set()
 
@@ -68,11 +72,14 @@ class Summary:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the attached data, and off the report: it is too large for JUnit's file."""
         attached: dict[str, Any] = dict(report.user_properties)
-        record, notes = attached.pop(REPORT, None), attached.pop(NOTES, None)
+        record, notes = attached.get(REPORT), attached.get(NOTES)
+        kept = [(n, v) for n, v in report.user_properties if n not in (REPORT, NOTES, BROKEN)]
         if record is not None:
             self._keep(record)
-            attached["twinstep"] = f"{self._folder}/{record['id']}.json"
-        report.user_properties = list(attached.items())
+            kept.append(("twinstep", f"{self._folder}/{record['id']}.json"))
+        report.user_properties = kept
+        if BROKEN in attached and report.outcome == "failed":
+            self._broken[attached[BROKEN]] += 1
         if report.when == "call":
             self._times[report.nodeid] = round(report.duration, 3)
         if notes is not None and (report.when == "call" or report.outcome != "passed"):
@@ -107,10 +114,20 @@ class Summary:
         for name, value in notes.get("numbers", {}).items():
             pair["numbers"][name] = value
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take over what a worker found wrong with the run as a whole."""
+        self._trouble = getattr(node, "workeroutput", {}).get(TROUBLE, self._trouble)
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the files. A run that could not say what it found has not passed."""
+        if self._pairs:
+            self._write_verdict()
+        if self._trouble and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _write_verdict(self) -> None:
         """Write verdict.json and, apart from it, the times."""
-        if not self._pairs:
-            return
         try:
             target = Path(self._config.option.twinstep_verdict)
             paths.write_atomically(target, encode(self.verdict()))
@@ -139,6 +156,7 @@ class Summary:
         for label, pair in sorted(self._pairs.items()):
             pair = {**pair, "levels": dict(sorted(pair["levels"].items()))}
             pair["drivers"] = dict(sorted(pair["drivers"].items()))
+            pair["numbers"] = {name: _plain(n) for name, n in sorted(pair["numbers"].items())}
             pair["verdict"] = _word(pair)
             pairs[label] = pair
         return {
@@ -149,13 +167,20 @@ class Summary:
             "reports": sorted(self._records),
         }
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Iterator[None]:
         """Print coverage and verdict, then, last, what to do about each bug."""
         out = terminalreporter
+        yield  # pytest's own list of failures comes before it
         if self._pairs:
             out.section("twinstep")
             for line in self._lines():
                 out.write_line(line)
+        for text, tests in sorted(self._broken.items()):
+            out.write_line("")
+            out.write_line(text, red=True)
+            out.write_line(f"  {tests} test{'s' * (tests > 1)} ended so")
+            _print_annotation(out, text)
         for cluster in self._clusters():
             self._print_cluster(out, cluster)
         if self._trouble:
@@ -168,9 +193,8 @@ class Summary:
             counts = " ".join(
                 f"{name}: {_counts(level)}" for name, level in sorted(pair["levels"].items())
             )
-            lines.append(
-                f"{label} ({pair['dtype']} on {pair['platform']}): {_word(pair)}; {counts}"
-            )
+            built = f" ({pair['dtype']} on {pair['platform']})" if pair["dtype"] else ""
+            lines.append(f"{label}{built}: {_word(pair)}; {counts}")
             for name, value in sorted(pair["numbers"].items()):
                 lines.append(f"    {name}: {value:.3g}")
             subject = label.rpartition("-")[0]
@@ -201,18 +225,26 @@ class Summary:
             f"  module {suspect['module']}{where}; report {self._folder}/{best['id']}.md{more}"
         )
         out.write_line(f"  twinstep replay {self._folder}/{best['id']}.json")
-        if os.environ.get("GITHUB_ACTIONS") == "true":
-            file, _, line = suspect["place"].partition(":")
-            place = f" file={file},line={line}" if line else ""
-            out.write_line(f"::error{place}::{head}")
-        if step_summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with open(step_summary, "a") as file:
-                file.write(report.markdown(best, str(self._folder)) + "\n")
+        _print_annotation(out, head, suspect["place"])
+        try:
+            github.add_to_job(report.markdown(best, str(self._folder)))
+        except OSError as error:
+            self._trouble = f"the job's page cannot be written ({error.strerror})"
+
+
+def _print_annotation(out: Any, text: str, place: str = "") -> None:
+    if line := github.annotation(text, place):
+        out.write_line(line)
 
 
 def encode(verdict: dict[str, Any]) -> bytes:
     """Return the verdict's bytes on disk."""
-    return (json.dumps(verdict, sort_keys=True, indent=1) + "\n").encode()
+    return (json.dumps(verdict, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _plain(number: float) -> float | str:
+    """JSON has no infinity and no NaN; a candidate's error may be one."""
+    return number if np.isfinite(number) else str(number)
 
 
 def _new_pair(notes: dict[str, Any]) -> dict[str, Any]:
@@ -256,6 +288,5 @@ def _simplest(record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _versions() -> dict[str, str]:
-    import jax
-
-    return {"numpy": np.__version__, "jax": jax.__version__}
+    # By name: importing JAX takes longer than most runs without it.
+    return {"numpy": np.__version__, "jax": importlib.metadata.version("jax")}

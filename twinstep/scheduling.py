@@ -1,0 +1,37 @@
+"""Under xdist all tests of one candidate run in one process, which compiles it once.
+
+xdist's own groups write a suffix into test ids, which pytest 9.2 no longer lets it do; and a
+report's bytes must not depend on how the tests were spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from twinstep.registry import Pair
+
+
+def group(test: str, labels: Iterable[str]) -> str:
+    """Return the label that a test id belongs to, or the test itself where it has none.
+
+    labels: of pairs and subjects. Of several that fit the longest is meant.
+    """
+    inner = test.partition("[")[2].removesuffix("]")
+    fits = [label for label in labels if inner == label or inner.startswith(f"{label}-")]
+    return max(fits, key=len, default=test)
+
+
+def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
+    """Return the scheduler that keeps each group's tests together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
+
+    class ByPair(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group(nodeid, labels)
+
+    return ByPair(config, log)

@@ -1,0 +1,106 @@
+"""A project of its own in an empty folder, as a third party has it: one more candidate of Duel.
+
+The candidate is a copy of the toy's own, in the package `fastduel`; `plant` puts a bug into it
+and `mend` takes it out again. The suite runs in a child process, on what is installed.
+"""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+from twinstep.tests.toys import duel
+
+PYPROJECT = """
+[tool.twinstep.envs]
+duel = "twinstep.tests.toys.duel:DUEL"
+
+[tool.twinstep.candidates]
+"duel.mine" = "fastduel.declared:MINE"
+"""
+DECLARED = """
+from twinstep.environment import CandidateRef
+
+MINE = CandidateRef(
+    "mine",
+    "fastduel.rules:Vector",
+    edit=("fastduel/rules.py",),
+    sources={"step": "fastduel/rules.py:frame", "take": "fastduel/rules.py:take"},
+    packages=("fastduel",),
+)
+"""
+HEAD = f"import numpy as np\n\nfrom twinstep.frames import Frame\n\nROUNDS = {duel.ROUNDS}\n\n\n"
+RIGHT = "legal[:, :, 0] = acting.all(1)[:, None] & acting"
+WRONG = "legal[:, :, 0] = (acting.all(1) | (heap == 1))[:, None] & acting"
+
+#: What the project's own run leaves out is slow to import and of no use to it.
+QUICK = ("--noconftest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q")
+#: The one candidate, in few and short episodes.
+SHORT = ("--candidate", "mine", "--driver", "random", "--driver", "sticky", "--episodes", "6")
+
+
+class Run(NamedTuple):
+    """How a run of the suite ended; verdict is {} if it wrote none."""
+
+    code: int
+    text: str
+    verdict: dict[str, Any]
+
+
+class Project:
+    """A folder with a pyproject.toml and the package `fastduel`."""
+
+    def __init__(self, folder, cache):
+        self.folder = folder
+        self.reports = folder / ".twinstep" / "reports"
+        self._env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
+        # A stale .pyc would stand for a file edited twice in one second.
+        self._env |= {"TWINSTEP_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.package = folder / "fastduel"
+        self.package.mkdir(parents=True)
+        (folder / "pyproject.toml").write_text(PYPROJECT)
+        (self.package / "__init__.py").write_text("")
+        (self.package / "declared.py").write_text(DECLARED)
+        self.mend()
+
+    @property
+    def rules(self):
+        """The candidate's file."""
+        return self.package / "rules.py"
+
+    def mend(self):
+        self.rules.write_text(HEAD + inspect.getsource(duel.Vector))
+
+    def plant(self):
+        """Passing stays legal for a player who decides alone with one stone left."""
+        text = self.rules.read_text()
+        assert RIGHT in text
+        self.rules.write_text(text.replace(RIGHT, WRONG))
+
+    def pytest(self, *args, suite="rollouts.test_lockstep", **env):
+        """Run a part of the installed suite: by default the episodes, on `mine` alone."""
+        (self.folder / ".twinstep" / "verdict.json").unlink(missing_ok=True)
+        suites = [f"twinstep.{name}" for name in suite.split()]
+        chosen = args or SHORT
+        done = self._child("pytest", "--pyargs", *suites, *QUICK, "--env", "duel", *chosen, **env)
+        verdict = self.folder / ".twinstep" / "verdict.json"
+        return Run(
+            done.returncode,
+            done.stdout + done.stderr,
+            json.loads(verdict.read_text()) if verdict.is_file() else {},
+        )
+
+    def twinstep(self, *args):
+        return self._child("twinstep.cli", *map(str, args))
+
+    def record(self, name):
+        """Return a report's record."""
+        return json.loads((self.reports / f"{name}.json").read_text())
+
+    def _child(self, *command, **env):
+        return subprocess.run(
+            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | env,
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
