@@ -156,7 +156,10 @@ class Pair:
         """Whether the candidate can run here."""
         if not self.candidate.probe:
             return Probe({})
-        return load_object(self.candidate.probe)(self.subject.contract.params)
+        try:
+            return load_object(self.candidate.probe)(self.subject.contract.params)
+        except ImportError as error:
+            return Probe({}, f"it cannot be imported ({error})", "install its extra")
 
     def has_gates(self, kind: str) -> bool:
         """Whether the contract's rules may give this candidate `lockstep` or `resync` gates.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,10 @@ class Runner:
         missing += [n for n in ("dtype", "platform") if not hasattr(candidate, n)]
         if missing:
             raise CandidateBroken(f"{factory} has no {' and no '.join(missing)}")
+        for name in ("dtype", "platform"):
+            if not isinstance(getattr(candidate, name), str):
+                word = getattr(candidate, name)
+                raise CandidateBroken(f"{factory}: `{name}` is {word!r}, not a text as 'float32'")
         return cls(pair.subject.contract, candidate, pair.candidate.name)
 
     def offers(self, method: str) -> bool:
@@ -65,16 +69,17 @@ class Runner:
 
     def eager(self) -> Runner:
         """Return the same candidate without compilation."""
-        return Runner(self.contract, self.candidate.eager(), self.name)
+        candidate = _guard("be made eager", lambda: self.candidate.eager())
+        return Runner(self.contract, candidate, self.name)
 
     def reset(self, starts: Start) -> tuple[Any, dict[str, np.ndarray]]:
         """Begin one episode per lane; frames path -> [N, ...]."""
-        state, frame = _guard("reset", lambda: self.candidate.reset(starts))
+        state, frame = _guard("reset", lambda: _two(self.candidate.reset(starts), "reset"))
         return state, self._checked("reset", frame, (len(np.asarray(starts.seed)),))
 
     def step(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply actions [N, P, ...]; frames path -> [N, ...]."""
-        state, frame = _guard("step", lambda: self.candidate.step(state, actions))
+        state, frame = _guard("step", lambda: _two(self.candidate.step(state, actions), "step"))
         return state, self._checked("step", frame, (len(actions),))
 
     def rollout(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
@@ -88,7 +93,8 @@ class Runner:
         steps = len(actions)
         padded = np.zeros((WINDOW, *actions.shape[1:]), actions.dtype)
         padded[:steps] = actions
-        state, frame = _guard("roll out", lambda: self.candidate.rollout(state, padded))
+        made = _guard("roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout"))
+        state, frame = made
         named = self._checked("rollout", frame, (WINDOW, actions.shape[1]))
         return state, {path: values[:steps] for path, values in named.items()}
 
@@ -113,8 +119,9 @@ class Runner:
 
     def restart(self, state: Any) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply the reference's auto-reset to all lanes; frames path -> [N, ...]."""
-        state, frame = _guard("restart", lambda: self.candidate.restart(state))
-        lanes = len(np.asarray(frame.reward))
+        made = _guard("restart", lambda: _two(self.candidate.restart(state), "restart"))
+        state, frame = made
+        lanes = _guard("restart", lambda: len(np.asarray(frame.reward)))
         return state, self._checked("restart", frame, (lanes,))
 
     def play_from(
@@ -129,9 +136,11 @@ class Runner:
         out = _guard(f"call {module}", lambda: self.candidate.call(module, inputs))
         lanes = len(next(iter(inputs.values())))
         declared = self.contract.module(module).outputs
-        named = {name: np.asarray(value) for name, value in out.items()}
+        if not isinstance(out, Mapping):
+            raise CandidateBroken(f"module {module} returned {_kind(out)}, not named arrays")
+        named = _arrays(f"module {module}", out)
         expected = {f.name: (np.dtype(f.dtype), (lanes, *f.shape)) for f in declared}
-        self._require(f"module {module}", named, expected)
+        self._require(f"module {module}", named, expected, (lanes,))
         return {f.name: named[f.name] for f in declared}
 
     def explain(self, state: dict[str, np.ndarray], action: np.ndarray) -> list[ModuleCall]:
@@ -191,14 +200,16 @@ class Runner:
         return out
 
     def _checked(self, what: str, frame: Frame, leading: tuple[int, ...]) -> dict[str, np.ndarray]:
-        if not isinstance(frame, tuple) or not hasattr(frame, "state"):
-            raise CandidateBroken(f"{what} returned {type(frame).__name__}, not a Frame")
-        named = {path: np.asarray(value) for path, value in flatten(frame).items()}
+        if any(not hasattr(frame, name) for name in Frame._fields):
+            raise CandidateBroken(f"{what} returned {_kind(frame)}, not a Frame")
+        if not isinstance(frame.state, Mapping):
+            raise CandidateBroken(f"{what} gave `state` as {_kind(frame.state)}, not named arrays")
+        named = _arrays(what, flatten(frame))
         expected = {
             path: (self._layout[path][0], (*leading, *self._layout[path][1]))
             for path in self._compared
         }
-        self._require(what, named, expected)
+        self._require(what, named, expected, leading)
         return {path: named[path] for path in self._compared}
 
     def _require(
@@ -206,6 +217,7 @@ class Runner:
         what: str,
         named: dict[str, np.ndarray],
         expected: dict[str, tuple[np.dtype, tuple[int, ...]]],
+        leading: tuple[int, ...],
     ) -> None:
         for path, (dtype, shape) in expected.items():
             if path not in named:
@@ -217,10 +229,10 @@ class Runner:
                 )
             if value.shape != shape:
                 raise CandidateBroken(
-                    f"{what} gave `{path}` in shape {list(value.shape)}, the contract says "
-                    f"{list(shape)}"
+                    f"{what} gave `{path}` in shape {_text(value.shape, leading)}, the contract "
+                    f"says {_text(shape, leading)}"
                 )
-        for path in named.keys() - expected.keys():
+        for path in sorted(named.keys() - expected.keys()):
             if path not in self._layout and what in ("reset", "step", "rollout", "restart"):
                 raise CandidateBroken(f"{what} gave `{path}`, which the contract does not name")
 
@@ -229,12 +241,51 @@ class Runner:
         return want.kind == "f" and got == np.dtype(self.dtype)
 
 
+def _two(answer: Any, what: str) -> tuple[Any, Any]:
+    if isinstance(answer, tuple) and len(answer) == 2:
+        return answer
+    raise CandidateBroken(f"{what} returned {_kind(answer)}, not a state and a Frame")
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _text(shape: tuple[int, ...], leading: tuple[int, ...]) -> str:
+    """Return `[N, 2, 3]`: a bug has the same message in every batch, unless it is the batch's."""
+    begin, rest = shape[: len(leading)], shape[len(leading) :]
+    names = ("T", "N")[-len(leading) :]
+    same = [
+        name if here == want else str(here)
+        for name, here, want in zip(names, begin, leading, strict=False)
+    ]
+    return f"[{', '.join([*same, *map(str, rest)])}]"
+
+
+def _arrays(what: str, named: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    out = {}
+    for path, value in named.items():
+        try:
+            out[path] = np.asarray(value)
+        except Exception as error:
+            why = f"{type(error).__name__}: {_first_line(error)}"
+            raise CandidateBroken(
+                f"{what} gave `{path}` as {_kind(value)} that is no array ({why})",
+                traceback.format_exc(),
+            ) from error
+    return out
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
 def _guard(what: str, act: Callable[[], Any]) -> Any:
+    """Run the candidate's code. Whatever it raises is its own failure, pytest's skip included."""
     try:
         return act()
-    except CandidateBroken:
+    except (CandidateBroken, KeyboardInterrupt):
         raise
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [""]
-        text = f"the candidate cannot {what}: {type(error).__name__}: {lines[0]}"
+    except BaseException as error:
+        text = f"the candidate cannot {what}: {type(error).__name__}: {_first_line(error)}"
         raise CandidateBroken(text, traceback.format_exc()) from error

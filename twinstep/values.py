@@ -31,6 +31,8 @@ def from_json(value: Any, dtype: Any, shape: tuple[int, ...] | None = None) -> n
 def text_of(value: Any) -> str:
     """Return a short exact text: `-1`, `0.1`, `[0, 3]`; long arrays are cut with their size."""
     array = np.asarray(value)
+    if array.dtype.kind == "U":  # of a record, where NaN and infinities are text
+        array = array.astype(np.float64)
     if array.ndim == 0:
         return str(to_json(array)) if array.dtype.kind != "f" else _float(array)
     if array.size > 12:

@@ -79,12 +79,14 @@ class Project:
         assert RIGHT in text
         self.rules.write_text(text.replace(RIGHT, WRONG))
 
-    def pytest(self, *args, suite="rollouts.test_lockstep", **env):
+    def pytest(self, *args, suite="rollouts.test_lockstep", env="duel", **variables):
         """Run a part of the installed suite: by default the episodes, on `mine` alone."""
         (self.folder / ".twinstep" / "verdict.json").unlink(missing_ok=True)
         suites = [f"twinstep.{name}" for name in suite.split()]
         chosen = args or SHORT
-        done = self._child("pytest", "--pyargs", *suites, *QUICK, "--env", "duel", *chosen, **env)
+        done = self._child(
+            "pytest", "--pyargs", *suites, *QUICK, "--env", env, *chosen, **variables
+        )
         verdict = self.folder / ".twinstep" / "verdict.json"
         return Run(
             done.returncode,
@@ -99,8 +101,8 @@ class Project:
         """Return a report's record."""
         return json.loads((self.reports / f"{name}.json").read_text())
 
-    def _child(self, *command, **env):
+    def _child(self, *command, **variables):
         return subprocess.run(
-            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | env,
+            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
             capture_output=True, text=True, timeout=300,
         )  # fmt: skip
