@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths
+from twinstep import paths, report
 from twinstep.cases import Case
 from twinstep.contract import Contract, canonical_json
 from twinstep.errors import UserError
@@ -35,7 +35,7 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
                 )
                 if mine:
                     found.append((path.name, Case.from_json(data["case"], contract)))
-            except (ValueError, KeyError) as error:
+            except (OSError, ValueError, KeyError, TypeError) as error:
                 raise UserError(f"{path} is not a kept case ({error!r})") from error
     return found
 
@@ -43,8 +43,11 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
 def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Path]:
     """Keep a report's inputs and its witness as regressions; return the files written.
 
-    note: what the bug was; without one the file says who found it.
+    note: what the bug was; without one the file says who found it. UserError if the report
+    has no case, or a file cannot be written.
     """
+    if not record["diff"] and not record["case"]["actions"]:
+        raise UserError(f"report {record['id']} has no case to keep: {report.headline(record)}")
     written = []
     for kind, case in (("rollouts", record["case"]), ("properties", record["witness"])):
         if case is None or (kind == "rollouts" and case["kind"] != "episode"):
@@ -57,6 +60,9 @@ def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Pa
             "case": case,
         }
         path = root / kind / "regressions" / f"{record['id']}.json"
-        paths.write_atomically(path, (canonical_json(data) + "\n").encode())
+        try:
+            paths.write_atomically(path, (canonical_json(data) + "\n").encode())
+        except OSError as error:
+            raise UserError(f"{path} cannot be written ({error.strerror})") from error
         written.append(path)
     return written
