@@ -291,6 +291,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
         horizon=8000 // params["frameskip"],
         reset_mode="same-step",
         truncates=False,
+        # A table of draws lasts for one episode.
+        auto_resets=("off",) if stock else ("off", "same-step", "next-step"),
         source_view="verbatim",
     )
 

@@ -14,6 +14,7 @@ def test_episodes_match(lab, driver):
     if not gates:
         pytest.skip("every field of this candidate has a resync or window gate")
     lab.require_equal(check_episodes(lab.runner, lab.traces(driver), gates))
+    lab.notes["compared"] = [f"lockstep {driver}"]
 
 
 @pytest.mark.gates("resync")
@@ -28,3 +29,4 @@ def test_steps_from_the_oracles_states_match(lab, driver):
     broken = broken_fractions(outcome, rules)
     if broken:
         lab.fail("; ".join(broken))
+    lab.notes["compared"] = [f"resync {driver}"]

@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from twinstep import drivers, paths, recording, registry, tracefile
@@ -86,7 +87,6 @@ def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict
     start_bytes = hashlib.sha256(starts.seed.tobytes())
     for name, value in sorted(starts.fields.items()):
         start_bytes.update(name.encode() + b"\0" + value.tobytes())
-    core = "".join(inspect.getsource(m) for m in (recording, tracefile, drivers))
     return {
         "format": tracefile.FORMAT,
         "environment": subject.env.name,
@@ -95,12 +95,18 @@ def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict
         "bridge": files_hash([package_folder(subject.env.oracle.package)]),
         "driver": driver,
         "driver_source": hashlib.sha256(module.encode()).hexdigest(),
-        "recorder": hashlib.sha256(core.encode()).hexdigest(),
+        "recorder": sources_of(recording, tracefile, drivers),
         "starts": start_bytes.hexdigest(),
         "episodes": len(starts.seed),
         "horizon": horizon,
         "lanes": LANES,
     }
+
+
+def sources_of(*modules: ModuleType) -> str:
+    """Return the sha256 of these modules' sources."""
+    text = "".join(inspect.getsource(module) for module in modules)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def key_of(parts: dict[str, Any]) -> str:

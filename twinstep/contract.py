@@ -148,6 +148,8 @@ class Contract:
         or `next-step`. With `same-step`, `restart` on both sides gives the frame that the
         reference returned in place of the terminal one.
     truncates: whether the reference ever truncates an episode by itself.
+    auto_resets: the kinds of auto-reset that `twinstep.make` offers; `off` alone for a variant
+        that exists for its proof only.
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
     """
 
@@ -170,6 +172,7 @@ class Contract:
     horizon: int = 1000
     reset_mode: str = "none"
     truncates: bool = True
+    auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
     source_view: str = "verbatim"
 
     def state_field(self, name: str) -> Field:

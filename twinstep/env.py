@@ -23,7 +23,7 @@ from twinstep.jax_candidate import JaxCandidate
 from twinstep.jax_engine import JaxEngine
 from twinstep.registry import Pair, Subject
 from twinstep.running import Runner
-from twinstep.timestep import AUTO_RESETS, StartTable, TimeStep, lane_seeds, with_players
+from twinstep.timestep import StartTable, TimeStep, lane_seeds, with_players
 from twinstep.verdicts import Verdict, verdict_of
 
 ORACLE = "oracle"
@@ -61,8 +61,8 @@ def make(
     subject = Subject(env, Variant("", params))
     if subject.contract.version != id:
         raise UserError(f"unknown environment '{id}': this twinstep has {subject.contract.version}")
-    if auto_reset not in AUTO_RESETS:
-        raise registry.unknown("auto_reset", auto_reset, AUTO_RESETS)
+    if auto_reset not in subject.contract.auto_resets:
+        raise registry.unknown("auto_reset", auto_reset, subject.contract.auto_resets)
     return Env(subject, backend or env.candidates[0].name, auto_reset, starts)
 
 

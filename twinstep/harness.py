@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from twinstep import report
-from twinstep.cache import LANES, TraceCache, TraceSet, key_of, material
+from twinstep import host_engine, report, shipping, timestep
+from twinstep.cache import LANES, TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
 from twinstep.contract import Contract
@@ -27,6 +27,7 @@ from twinstep.report import Context
 from twinstep.running import CandidateBroken, Runner
 from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
+from twinstep.timestep import StartTable, lane_seeds
 
 
 class Divergence(AssertionError):
@@ -136,6 +137,27 @@ class Reference:
         reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
         parts = material(self.subject, driver, starts, contract.horizon)
         return self.harness.cache.get(parts, record, reduce)
+
+    def shipped(self, driver: str) -> TraceSet:
+        """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
+        known = self._sets.get((driver, "shipped", shipping.STEPS))
+        if known is not None:
+            return known
+        settings, contract = self.harness.settings, self.contract
+        seeds, path = lane_seeds(0, shipping.LANES), self.subject.driver(driver)
+
+        def record(folder: str) -> list[dict[str, Any]]:
+            settings.progress(f"recording {self.subject.label}-{driver} under auto-reset")
+            return self.oracle.record_shipped(path, seeds, shipping.STEPS, folder)
+
+        starts = StartTable(contract).of(seeds)
+        parts = material(self.subject, driver, starts, shipping.STEPS)
+        made_by = (shipping, host_engine, timestep)
+        parts["shipped"] = sources_of(*made_by)
+        held = self._sets[driver, "shipped", shipping.STEPS] = self.harness.cache.get(
+            parts, record, []
+        )
+        return held
 
     def _imported(self, driver: str) -> TraceSet:
         for held in self.harness.imported:

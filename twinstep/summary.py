@@ -19,6 +19,7 @@ import pytest
 from twinstep import __version__, github, paths, report
 from twinstep.cache import TraceCache, export
 from twinstep.harness import Lab
+from twinstep.verdicts import sources_hash
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
@@ -43,6 +44,8 @@ def notes_of(lab: Lab) -> dict[str, Any]:
         "dtype": made.dtype if made else "",
         "platform": made.platform if made else "",
         "gates": {path: repr(gate) for path, gate in lab.rules.gates.items()} if made else {},
+        "owed": _owed(lab) if made else [],
+        "sources": sources_hash(lab.pair.candidate),
         "seeds": lab.reference.harness.settings.seeds,
         "imported": bool(lab.reference.harness.imported),
         "level": lab.level,
@@ -94,7 +97,7 @@ class Summary:
 
     def _count(self, notes: dict[str, Any], test: pytest.TestReport) -> None:
         pair = self._pairs.setdefault(notes["pair"], _new_pair(notes))
-        for name in ("dtype", "platform", "gates"):
+        for name in ("dtype", "platform", "gates", "owed"):
             pair[name] = pair[name] or notes[name]
         level = pair["levels"].setdefault(
             f"level{notes['level']}",
@@ -111,6 +114,9 @@ class Summary:
             pair["drivers"][coverage["driver"]] = {
                 name: value for name, value in coverage.items() if name not in ("driver", "key")
             }
+        if test.outcome == "passed" and not hasattr(test, "wasxfail"):
+            for name in ("compared", "auto_reset", "batches"):
+                pair[name] = sorted({*pair[name], *notes.get(name, [])})
         for name, value in notes.get("numbers", {}).items():
             pair["numbers"][name] = value
 
@@ -195,8 +201,11 @@ class Summary:
             )
             built = f" ({pair['dtype']} on {pair['platform']})" if pair["dtype"] else ""
             lines.append(f"{label}{built}: {_word(pair)}; {counts}")
+            missing = sorted(set(pair["owed"]) - set(pair["compared"]))
+            if pair["compared"] and missing:
+                lines.append(f"    not compared: {', '.join(missing)}")
             for name, value in sorted(pair["numbers"].items()):
-                lines.append(f"    {name}: {value:.3g}")
+                lines.append(f"    {name}: {value:.6g}")
             subject = label.rpartition("-")[0]
             for driver, seen in sorted(pair["drivers"].items()):
                 if (subject, driver) not in shown:
@@ -248,9 +257,18 @@ def _plain(number: float) -> float | str:
 
 
 def _new_pair(notes: dict[str, Any]) -> dict[str, Any]:
-    left_out = ("pair", "level", "coverage", "numbers")
+    left_out = ("pair", "level", "coverage")
     kept = {name: value for name, value in notes.items() if name not in left_out}
-    return kept | {"auto_reset": "off", "levels": {}, "drivers": {}, "numbers": {}}
+    lists = {"compared": [], "auto_reset": [], "batches": []}
+    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}}
+
+
+def _owed(lab: Lab) -> list[str]:
+    """Return the level 3 comparisons without which a candidate is not verified."""
+    rules = lab.rules
+    kinds = ["lockstep"] if rules.lockstep() else []
+    kinds += ["resync"] if rules.resync() or rules.windows() else []
+    return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
 
 
 def _word(pair: dict[str, Any]) -> str:
@@ -260,9 +278,10 @@ def _word(pair: dict[str, Any]) -> str:
         return "differs"
     if any(level["expected_failures"] for level in levels.values()):
         return "differs as expected"
-    if not levels.get("level3", {}).get("passed"):
+    if not pair["compared"]:
         return "not verified"
-    return "equal (imported traces)" if pair["imported"] else "equal"
+    word = "equal in part" if set(pair["owed"]) - set(pair["compared"]) else "equal"
+    return f"{word} (imported traces)" if pair["imported"] else word
 
 
 def _counts(level: dict[str, int]) -> str:

@@ -91,6 +91,12 @@ class OracleProcess:
         """Record the starts into chunk files in `folder`; return their manifest entries."""
         return self._ask("record", driver, starts, horizon, lanes, folder)
 
+    def record_shipped(
+        self, driver: str, seeds: np.ndarray, steps: int, folder: str
+    ) -> list[dict[str, Any]]:
+        """Record lanes under same-step auto-reset into `folder`; return the manifest's entry."""
+        return self._ask("record_shipped", driver, seeds, steps, folder)
+
     def close(self) -> None:
         """End the child."""
         if self._process is None:

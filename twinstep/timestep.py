@@ -10,7 +10,6 @@ from twinstep.contract import Contract
 from twinstep.frames import Array, Frame, Start
 from twinstep.seeds import starts_of
 
-AUTO_RESETS = ("off", "same-step", "next-step")
 #: Starts that an environment with `Start.fields` draws its later episodes from, if none are given.
 TABLE = 256
 

@@ -124,6 +124,26 @@ class OracleHost:
             entries.append({"file": name, "sha256": sha, **_summary(chunk, self.contract)})
         return entries
 
+    def record_shipped(
+        self, driver: str, seeds: np.ndarray, steps: int, folder: str
+    ) -> list[dict[str, Any]]:
+        """Record lanes under same-step auto-reset; see `shipping`. Returns the manifest entry."""
+        from twinstep.shipping import record_shipped
+
+        chunk = record_shipped(
+            lambda: self._factory(self.contract),
+            self.contract,
+            registry.load_object(driver),
+            seeds,
+            steps,
+            self.beat,
+        )
+        name = "shipped.chunk"
+        sha = tracefile.write(Path(folder) / name, chunk, self.contract)
+        ends = {n: int(chunk.frames[n].sum()) for n in ("terminated", "truncated")}
+        counts = {"episodes": chunk.lanes, "steps": int(chunk.lengths.sum()), "cut": chunk.lanes}
+        return [{"file": name, "sha256": sha, **counts, **ends, "events": {}, "measures": {}}]
+
 
 def _summary(chunk: tracefile.Chunk, contract: Any) -> dict[str, Any]:
     """Count what a chunk holds: episodes by how they ended, steps, events, measures."""

@@ -1,0 +1,100 @@
+"""Level 3, as shipped: `twinstep.make` with auto-reset gives the reference's steps.
+
+The recorded lanes are played alone, and in known random lanes of the largest batch that the
+benchmark runs. The oracle played through every end of an episode.
+"""
+
+import numpy as np
+import pytest
+
+from twinstep.compare import frames_differ
+from twinstep.drivers import CORE
+from twinstep.env import Env
+from twinstep.sampling import sample_actions
+from twinstep.shipping import expected_of, first_episodes, mismatch, waiting
+from twinstep.timestep import lane_seeds
+
+pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
+
+#: The largest batch that `twinstep bench` runs, and how far it is played here.
+BATCH, SHORT = 65536, 96
+
+
+def _env(lab, mode):
+    contract = lab.contract
+    if mode not in contract.auto_resets:
+        pytest.skip(f"this variant does not ship with auto-reset '{mode}'")
+    runner = lab.runner
+    if mode != "off" and not (hasattr(runner.candidate, "pure") or runner.offers("auto_step")):
+        pytest.skip("the candidate has no auto-reset (no `auto_step`)")
+    lab.notes["auto_reset"] = [mode]
+    return Env(lab.pair.subject, lab.pair.candidate.name, mode)
+
+
+def _recordings(lab):
+    """Yield (driver, frames, actions) for random play and the environment's own drivers."""
+    contract = lab.contract
+    own = [name for name in contract.drivers if name not in CORE]
+    for driver in dict.fromkeys([contract.drivers[0], *own]):
+        for chunk in lab.reference.shipped(driver).chunks():
+            paths = sorted({"final_obs", *contract.layout()})
+            parts = [chunk.window(number, paths) for number in range(chunk.windows)]
+            frames = {p: np.concatenate([parts[0][p][:1], *[w[p][1:] for w in parts]])
+                      for p in paths}  # fmt: skip
+            numbers = range(chunk.windows)
+            yield driver, frames, np.concatenate([chunk.window_actions(n) for n in numbers])
+
+
+def _require(lab, mode, driver, problem):
+    if problem:
+        lab.fail(f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.")
+
+
+#: What each kind of auto-reset must give, from a recording under same-step auto-reset.
+VIEWS = {
+    "off": lambda contract, expected: first_episodes(expected),
+    "same-step": lambda contract, expected: expected,
+    "next-step": waiting,
+}
+
+
+@pytest.mark.parametrize("mode", VIEWS)
+def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
+    """Rollout and state, several episodes long, agree with the oracle's own auto-reset."""
+    env = _env(lab, mode)
+    gates = lab.rules.lockstep()
+    for driver, frames, actions in _recordings(lab):
+        expected = VIEWS[mode](lab.contract, expected_of(lab.contract, frames, actions))
+        state, _ = env.reset(lane_seeds(0, actions.shape[1]))
+        state, steps = env.rollout(state, expected.actions)
+        _require(lab, mode, driver, mismatch(expected, steps, gates))
+        if mode == "same-step":
+            _require(lab, mode, driver, _fields_differ(lab, env.frame(state), frames, gates))
+
+
+def _fields_differ(lab, frame, frames, gates):
+    """Say which inner fields differ after the last step."""
+    named = {f"state.{name}": np.asarray(value) for name, value in frame.state.items()}
+    paths = [p for p in gates if p.startswith("state.")]
+    want = {p: frames[p][-1] for p in paths} | {"reward": frames["reward"][-1]}
+    found = frames_differ(want, named, {p: gates[p] for p in paths})
+    return f"after the last step {', '.join(sorted(found))} differ" if found else ""
+
+
+def test_recorded_lanes_match_inside_the_largest_batch(lab):
+    """The same lanes at random places among 65,536, the others busy with other episodes."""
+    env = _env(lab, "same-step")
+    lab.notes["batches"] = [BATCH]
+    gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
+    driver, frames, actions = next(_recordings(lab))
+    cut = {path: values[: SHORT + 1] for path, values in frames.items()}
+    expected = expected_of(lab.contract, cut, actions[:SHORT])
+    lanes = rng.permutation(BATCH)[: actions.shape[1]]
+    seeds = lane_seeds(1_000_000, BATCH)
+    seeds[lanes] = lane_seeds(0, len(lanes))
+    moves = np.tile(sample_actions(lab.contract, BATCH, rng), (SHORT, *[1] * (actions.ndim - 1)))
+    moves = moves.reshape(SHORT, BATCH, *actions.shape[2:])
+    moves[:, lanes] = expected.actions
+    state, _ = env.reset(seeds)
+    _, steps = env.rollout(state, moves)
+    _require(lab, "same-step", driver, mismatch(expected, steps, gates, lanes))

@@ -1,0 +1,193 @@
+"""As shipped: what `twinstep.make` returns, compared with the reference over several episodes.
+
+The oracle is recorded under same-step auto-reset, episode after episode in each lane. What
+next-step auto-reset must give follows from that recording: the same steps, with one more
+after each end, in which the lane waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from twinstep.compare import differs
+from twinstep.contract import Contract
+from twinstep.drivers import Driver
+from twinstep.frames import flatten
+from twinstep.gates import Lockstep
+from twinstep.host_engine import OracleEngine
+from twinstep.protocols import Oracle
+from twinstep.recording import Beat, offers
+from twinstep.timestep import StartTable, TimeStep
+from twinstep.tracefile import Chunk
+
+#: Lanes and steps of a recording.
+LANES, STEPS = 32, 768
+HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
+
+
+def record_shipped(
+    make: Callable[[], Oracle],
+    contract: Contract,
+    driver: Driver,
+    seeds: np.ndarray,
+    steps: int,
+    beat: Beat,
+) -> Chunk:
+    """Play a driver for `steps` steps from seeds u32[N, 2], through every end of an episode.
+
+    Frames are those after the reset; `final_obs` is the observation at the end of an episode,
+    `obs` elsewhere. A scalar oracle is played one lane after the other, since some references
+    have one stream of random numbers for the whole process.
+    """
+    table = StartTable(contract)
+    probe = make()
+    width = len(seeds) if offers(probe, "lanes") else 1
+    probe.close()
+    parts = []
+    for begin in range(0, len(seeds), width):
+        group = seeds[begin : begin + width]
+        engine = OracleEngine(contract, make, "same-step", table)
+        parts.append(_play(engine, contract, driver, table, group, steps, begin, beat))
+        engine.close()
+    frames = {path: np.concatenate([p[0][path] for p in parts], 1) for path in parts[0][0]}
+    actions = np.concatenate([p[1] for p in parts], 1)
+    lengths = np.full(len(seeds), steps, np.int32)
+    return Chunk(table.of(seeds), frames, actions, lengths, np.zeros(len(seeds), bool))
+
+
+def _play(
+    engine: OracleEngine,
+    contract: Contract,
+    driver: Driver,
+    table: StartTable,
+    seeds: np.ndarray,
+    steps: int,
+    first: int,
+    beat: Beat,
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    dtype, shape = contract.action_layout()
+    act = driver(contract, table.of(seeds), None)
+    beat(first, 0)
+    state, now = engine.reset(seeds)
+    rows = [flatten(state.frame) | {"final_obs": state.frame.obs}]
+    actions = []
+    for t in range(steps):
+        chosen = np.asarray(act(state.frame, t), dtype).reshape(len(seeds), *shape)
+        beat(first, t + 1)
+        state, now = engine.step(state, chosen)
+        final = np.asarray(now.final_obs).reshape(state.frame.obs.shape)
+        rows.append(flatten(state.frame) | {"final_obs": final})
+        actions.append(chosen)
+    frames = {path: np.stack([np.array(row[path]) for row in rows]) for path in rows[0]}
+    return frames, np.stack(actions)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an environment must return. steps[t] follows from actions[t]; valid where it exists.
+
+    actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
+    """
+
+    actions: np.ndarray
+    heads: dict[str, np.ndarray]
+    valid: np.ndarray
+
+
+def expected_of(contract: Contract, frames: dict[str, np.ndarray], actions: np.ndarray) -> Expected:
+    """Return what same-step auto-reset must give, from a recording's frames [T + 1, N, ...]."""
+    heads = {name: frames[name][1:] for name in (*HEADS, "final_obs") if name in frames}
+    valid = np.ones(actions.shape[:2], bool)
+    return Expected(actions, _squeezed(contract, heads), valid)
+
+
+def first_episodes(expected: Expected) -> Expected:
+    """Return what no auto-reset must give: each lane up to the end of its first episode."""
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
+    heads["obs"] = heads["final_obs"]
+    before = np.cumsum(ended, 0) - ended
+    return Expected(expected.actions, heads, expected.valid & (before == 0))
+
+
+def waiting(contract: Contract, expected: Expected) -> Expected:
+    """Return what next-step auto-reset must give: after each end one step more.
+
+    Lanes get different lengths; they are cut to the recording's own, so that nothing but
+    recorded steps is compared.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    steps, lanes = ended.shape
+    heads = {name: np.zeros_like(values) for name, values in expected.heads.items()}
+    actions, valid = np.zeros_like(expected.actions), np.zeros(ended.shape, bool)
+    for lane in range(lanes):
+        # Row t of the recording moves down by the ends before it.
+        moved = np.arange(steps) + np.cumsum(ended[:, lane]) - ended[:, lane]
+        kept = moved < steps
+        to, source = moved[kept], np.flatnonzero(kept)
+        actions[to, lane] = expected.actions[source, lane]
+        valid[to, lane] = True
+        for name, values in expected.heads.items():
+            heads[name][to, lane] = values[source, lane]
+        last = source[ended[source, lane]]
+        at = moved[last]
+        for name in ("obs", "final_obs"):
+            heads[name][at, lane] = expected.heads["final_obs"][last, lane]
+        waits = at + 1
+        inside = waits < steps
+        waits, last = waits[inside], last[inside]
+        valid[waits, lane] = True
+        for name, values in heads.items():
+            if name in ("obs", "final_obs"):
+                values[waits, lane] = expected.heads["obs"][last, lane]
+            elif name in ("acting", "legal"):
+                values[waits, lane] = expected.heads[name][last, lane]
+    for name in ("acting", "legal"):
+        if name in heads:  # at an end there is nothing to decide; what they hold is not promised
+            del heads[name]
+    return Expected(actions, heads, valid)
+
+
+def mismatch(
+    expected: Expected, got: TimeStep, gates: dict[str, Lockstep], lanes: np.ndarray | None = None
+) -> str:
+    """Say where an environment's steps [T, N, ...] first differ from what they must be; "" if not.
+
+    lanes: which lanes of `got` are the recorded ones; all, in order, if None.
+    """
+    worst: tuple[int, int, str, Any, Any] | None = None
+    for name, want in expected.heads.items():
+        gate = gates.get("obs" if name == "final_obs" else name, Lockstep())
+        value = np.asarray(getattr(got, name))
+        value = value if lanes is None else value[:, lanes]
+        if value.shape != want.shape or value.dtype != want.dtype:
+            return (
+                f"`{name}` is {value.dtype}{list(value.shape)}, expected "
+                f"{want.dtype}{list(want.shape)}"
+            )
+        wrong = differs(want, value, gate).reshape(*expected.valid.shape, -1).any(-1)
+        wrong &= expected.valid
+        if wrong.any():
+            t = int(wrong.any(1).argmax())
+            lane = int(wrong[t].argmax())
+            if worst is None or t < worst[0]:
+                worst = (t, lane, name, want[t, lane], value[t, lane])
+    if worst is None:
+        return ""
+    t, lane, name, want_value, value = worst
+    return f"`{name}` is {value}, expected {want_value}, at step {t + 1} of lane {lane}"
+
+
+def _squeezed(contract: Contract, heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Bring a recording's arrays into TimeStep's layout: no player's axis for one player."""
+    if contract.players > 1:
+        return heads
+    return {name: values[:, :, 0] if name in _BY_PLAYER else values
+            for name, values in heads.items() if name != "acting"}  # fmt: skip
+
+
+_BY_PLAYER = ("obs", "final_obs", "reward", "legal")
