@@ -10,8 +10,10 @@ def version() -> str:
 class PongBatch:
     """N games of Pong. Wrong shapes, dtypes and names raise ValueError.
 
-    Fields to write: `obs` f32[..., 8], `reward` f32, `terminated` bool, and those of the state
-    by the contract's names; each a contiguous array, none twice.
+    Fields to write: `obs` and `final_obs` f32[..., 8], `reward` f32, `terminated` bool, and
+    those of the state by the contract's names; each a contiguous array, none twice. With
+    `auto_restart` a game that ends begins its next episode in the same step: `reward`,
+    `terminated` and `final_obs` are the step's own, the others those after the restart.
     """
 
     games: int
@@ -42,10 +44,14 @@ class PongBatch:
     def write(self, fields: dict[str, np.ndarray]) -> None:
         """Writes fields [N, ...] of the present frame."""
 
-    def step(self, actions: np.ndarray, fields: dict[str, np.ndarray]) -> None:
+    def step(
+        self, actions: np.ndarray, fields: dict[str, np.ndarray], *, auto_restart: bool = False
+    ) -> None:
         """Plays one step with actions [N], i32 or f32, and writes fields [N, ...]."""
 
-    def rollout(self, actions: np.ndarray, fields: dict[str, np.ndarray]) -> None:
+    def rollout(
+        self, actions: np.ndarray, fields: dict[str, np.ndarray], *, auto_restart: bool = False
+    ) -> None:
         """Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames."""
 
 def pong_call(

@@ -16,6 +16,16 @@ pub struct AgentPaddle {
 /// and 2 stays.
 #[inline(always)]
 pub fn agent_paddle(paddle_yr: f32, action: f32, params: Params) -> AgentPaddle {
+    let paddle_dir = direction(action, params);
+    AgentPaddle {
+        paddle_yr: moved(paddle_yr, paddle_dir),
+        paddle_dir,
+    }
+}
+
+/// The direction that an action asks for; the same in all frames of a step.
+#[inline(always)]
+pub(crate) fn direction(action: f32, params: Params) -> f32 {
     let direction = if action == 1.0 {
         1.0
     } else if action == 2.0 {
@@ -23,10 +33,15 @@ pub fn agent_paddle(paddle_yr: f32, action: f32, params: Params) -> AgentPaddle 
     } else {
         0.0
     };
-    let paddle_dir = if params.continuous { action } else { direction };
-    let moved = paddle_yr + PADDLE_SPEED * paddle_dir;
-    AgentPaddle {
-        paddle_yr: hold(moved, MIN_PADDLE_Y, MAX_PADDLE_Y),
-        paddle_dir,
-    }
+    if params.continuous { action } else { direction }
+}
+
+/// The paddle one frame later.
+#[inline(always)]
+pub(crate) fn moved(paddle_yr: f32, paddle_dir: f32) -> f32 {
+    hold(
+        paddle_yr + PADDLE_SPEED * paddle_dir,
+        MIN_PADDLE_Y,
+        MAX_PADDLE_Y,
+    )
 }

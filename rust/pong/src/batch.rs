@@ -3,54 +3,21 @@
 use rayon::prelude::*;
 
 use crate::block::{Block, Column, LANES, Row, STATE};
+use crate::episode::{clear, reset, restart};
+use crate::input::{Actions, Input};
 use crate::observe::OBSERVATION;
 use crate::output::{Fields, Writer};
 use crate::rules::Params;
 use crate::serve::key_of;
-use crate::step::{reset, restart, step};
+use crate::set::Set;
+use crate::step::step;
 
 /// Frames of a block that are worth handing to another thread.
-const WORTH_A_THREAD: usize = 64;
+const WORTH_A_THREAD: usize = 128;
 
-/// Actions `[T, N]`, of the kind that [`Params::continuous`] asks for.
-#[derive(Clone, Copy, Debug)]
-pub enum Actions<'a> {
-    Discrete(&'a [i32]),
-    Continuous(&'a [f32]),
-}
-
-impl Actions<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Discrete(values) => values.len(),
-            Self::Continuous(values) => values.len(),
-        }
-    }
-
-    fn row(&self, first: usize, count: usize) -> Row<f32> {
-        let mut row = [0.0; LANES];
-        match self {
-            // The reference's buffer holds floats and compares them with 0.0, 1.0 and 2.0.
-            Self::Discrete(values) => {
-                for (to, from) in row.iter_mut().zip(&values[first..first + count]) {
-                    *to = *from as f32;
-                }
-            }
-            Self::Continuous(values) => {
-                row[..count].copy_from_slice(&values[first..first + count]);
-            }
-        }
-        row
-    }
-}
-
-/// Values to [`Batch::load`]: `[N]`, or `[N, 8]` for `last_obs`.
-#[derive(Clone, Copy, Debug)]
-pub enum Input<'a> {
-    F32(&'a [f32]),
-    I32(&'a [i32]),
-    U32(&'a [u32]),
-}
+/// Blocks that play side by side, step by step: they fit in the nearest cache together, and
+/// the memory that they read and write in a step is one piece.
+const SIDE_BY_SIDE: usize = 4;
 
 /// N games. All errors are sentences about the arguments.
 #[derive(Clone)]
@@ -148,14 +115,16 @@ impl Batch {
                         fill(row(block), &values[first..last])
                     }
                     (Column::Observation, Input::F32(values)) => {
-                        for game in first..last {
-                            for (k, row) in block.last_obs.iter_mut().enumerate() {
-                                row[game - first] = values[game * OBSERVATION + k];
-                            }
-                        }
+                        let values = &values[first * OBSERVATION..last * OBSERVATION];
+                        block.last_obs.as_flattened_mut()[..values.len()].copy_from_slice(values);
                     }
                     _ => return Err(format!("field {name} has the wrong dtype")),
                 }
+            }
+        }
+        for block in &mut batch.blocks {
+            for i in 0..LANES {
+                block.share(i, params);
             }
         }
         Ok(batch)
@@ -169,7 +138,8 @@ impl Batch {
     /// Begins the next episode in every game, as the reference does after a terminal step.
     pub fn restart(&mut self) {
         for block in &mut self.blocks {
-            restart(block, self.params);
+            restart(block, Set::ALL, self.params);
+            clear(block, Set::ALL);
         }
     }
 
@@ -178,17 +148,26 @@ impl Batch {
         let writer = Writer::new(fields, 1, self.games)?;
         for (number, block) in self.blocks.iter_mut().enumerate() {
             // SAFETY: step 0 of 1; only this thread writes.
-            unsafe { writer.write(0, number, block) };
+            unsafe {
+                writer.write_final(0, number, block);
+                writer.write(0, number, block);
+            }
         }
+        writer.finish();
         Ok(())
     }
 
     /// Plays `steps` steps with actions `[T, N]` and writes fields `[T, N, ...]` of each frame.
+    ///
+    /// With `auto_restart` a game that ends begins its next episode in the same step, as
+    /// [`restart`](Self::restart) does. The fields are those after that, but for `reward`,
+    /// `terminated` and `final_obs`, which are the step's own.
     pub fn rollout(
         &mut self,
         steps: usize,
         actions: Actions<'_>,
         fields: Fields<'_>,
+        auto_restart: bool,
     ) -> Result<(), String> {
         let wanted = steps * self.games;
         if actions.len() != wanted {
@@ -199,27 +178,44 @@ impl Batch {
         }
         let (params, games, tables) = (self.params, self.games, &self.tables);
         let writer = Writer::new(fields, steps, games)?;
-        // Each block plays through all steps while it is in the nearest cache.
-        let play = |(number, block): (usize, &mut Block)| {
+        let play_step = |t: usize, number: usize, block: &mut Block| {
             let first = number * LANES;
             let count = LANES.min(games - first);
             let table = tables.get(number).map(Vec::as_slice);
-            for t in 0..steps {
-                step(block, &actions.row(t * games + first, count), params, table);
-                // SAFETY: t < steps; each block is played by one thread.
-                unsafe { writer.write(t, number, block) };
+            let actions = actions.row(t * games + first, count);
+            let ended = step(block, &actions, params, table);
+            let begins = if auto_restart { ended } else { Set::NONE };
+            // SAFETY: t < steps; each block is played by one thread.
+            unsafe {
+                writer.write_final(t, number, block);
+                restart(block, begins, params);
+                writer.write(t, number, block);
             }
+            clear(block, begins);
+        };
+        let play = |first: usize, blocks: &mut [Block]| {
+            for t in 0..steps {
+                for (place, block) in blocks.iter_mut().enumerate() {
+                    play_step(t, first + place, block);
+                }
+            }
+            writer.finish();
         };
         let frames = steps.saturating_mul(params.frameskip as usize);
         let alone = WORTH_A_THREAD.div_ceil(frames.max(1));
         if self.blocks.len() <= alone {
-            self.blocks.iter_mut().enumerate().for_each(play);
+            for (number, blocks) in self.blocks.chunks_mut(SIDE_BY_SIDE).enumerate() {
+                play(number * SIDE_BY_SIDE, blocks);
+            }
         } else {
+            // Few blocks are rather shared out to all threads.
+            let share = self.blocks.len() / (2 * rayon::current_num_threads());
+            let together = share.clamp(1, SIDE_BY_SIDE);
             self.blocks
-                .par_iter_mut()
+                .par_chunks_mut(together)
                 .enumerate()
-                .with_min_len(alone)
-                .for_each(play);
+                .with_min_len(alone.div_ceil(together))
+                .for_each(|(number, blocks)| play(number * together, blocks));
         }
         Ok(())
     }

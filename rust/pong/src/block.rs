@@ -1,6 +1,7 @@
 //! Games side by side: one array per field, so that a loop over games is a loop over memory.
 
-use crate::observe::OBSERVATION;
+use crate::observe::{OBSERVATION, look, whole_share};
+use crate::rules::Params;
 
 /// Games in a block: small enough to stay in the nearest cache, whole vectors wide.
 pub(crate) const LANES: usize = 64;
@@ -26,7 +27,9 @@ pub(crate) struct Block {
     /// 1 if the agent won the last point; survives resets.
     pub win: Row<i32>,
     /// The observation; part of the state because a point leaves it stale.
-    pub last_obs: [Row<f32>; OBSERVATION],
+    pub last_obs: [[f32; OBSERVATION]; LANES],
+    pub share_l: Row<f32>,
+    pub share_r: Row<f32>,
     pub rng_key: Row<u32>,
     pub draws: Row<u32>,
     /// Of the last step.
@@ -50,11 +53,51 @@ impl Block {
             tick: [0; LANES],
             n_bounces: [0; LANES],
             win: [0; LANES],
-            last_obs: [[0.0; LANES]; OBSERVATION],
+            last_obs: [[0.0; OBSERVATION]; LANES],
+            share_l: [0.0; LANES],
+            share_r: [0.0; LANES],
             rng_key: [0; LANES],
             draws: [0; LANES],
             reward: [0.0; LANES],
             terminated: [false; LANES],
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn share(&mut self, i: usize, params: Params) {
+        self.share_l[i] = whole_share(self.score_l[i], params.max_score);
+        self.share_r[i] = whole_share(self.score_r[i], params.max_score);
+    }
+
+    #[inline(always)]
+    pub(crate) fn look(&self, i: usize) -> [f32; OBSERVATION] {
+        look(
+            self.paddle_yl[i],
+            self.paddle_yr[i],
+            self.ball_x[i],
+            self.ball_y[i],
+            self.ball_vx[i],
+            self.ball_vy[i],
+            self.share_l[i],
+            self.share_r[i],
+        )
+    }
+
+    /// Observes all games.
+    #[inline(always)]
+    pub(crate) fn observe_all(&mut self) {
+        for first in (0..LANES).step_by(8) {
+            // Eight games make a square that is turned in registers.
+            let mut columns = [[0.0; 8]; OBSERVATION];
+            for i in 0..8 {
+                let seen = self.look(first + i);
+                for (column, value) in columns.iter_mut().zip(seen) {
+                    column[i] = value;
+                }
+            }
+            for (i, row) in self.last_obs[first..first + 8].iter_mut().enumerate() {
+                *row = columns.map(|column| column[i]);
+            }
         }
     }
 }
@@ -93,9 +136,13 @@ pub fn state_names() -> impl Iterator<Item = &'static str> {
     STATE.iter().map(|(name, _)| *name)
 }
 
+/// The observation before a restart in the same step; else the same as `obs`.
+pub(crate) const FINAL_OBS: &str = "final_obs";
+
 /// What a frame has beside the state.
-const FRAME: [(&str, Column); 3] = [
+const FRAME: [(&str, Column); 4] = [
     ("obs", Column::Observation),
+    (FINAL_OBS, Column::Observation),
     ("reward", Column::F32(|b| &mut b.reward)),
     ("terminated", Column::Bool(|b| &mut b.terminated)),
 ];

@@ -14,6 +14,12 @@ pub struct LeftSide {
     pub terminated: bool,
 }
 
+/// Whether the ball is beyond the left side, where [`left_side`] changes something.
+#[inline(always)]
+pub(crate) fn past_left(ball_x: f32) -> bool {
+    ball_x < 0.0
+}
+
 /// Bounce on the opponent's paddle, or the agent's point (lines 166-187).
 ///
 /// Inputs are the values after both paddles and the ball moved. The ball is not clipped here,
@@ -31,7 +37,7 @@ pub fn left_side(
     n_bounces: i32,
     params: Params,
 ) -> LeftSide {
-    let past = ball_x < 0.0;
+    let past = past_left(ball_x);
     let meets = meets(ball_y, paddle_yl);
     let bounce = past & meets;
     let point = past & !meets;

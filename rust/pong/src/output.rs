@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::block::{Block, Column, LANES, Row, column};
+use crate::block::{Block, Column, FINAL_OBS, LANES, Row, column};
 use crate::observe::OBSERVATION;
 
 /// Memory that a field is written to.
@@ -12,6 +12,10 @@ pub enum Output<'a> {
     U32(&'a mut [u32]),
     Bool(&'a mut [bool]),
 }
+
+/// Observations of more bytes than this are written past the caches, which would not keep
+/// them until someone reads them.
+const BEYOND_CACHES: usize = 4 << 20;
 
 /// Names of fields and where they go. Unnamed fields are not written.
 pub type Fields<'a> = Vec<(&'a str, Output<'a>)>;
@@ -53,13 +57,16 @@ enum Sink<'a> {
 /// Writes blocks of games into fields whose names, types and lengths were checked.
 pub(crate) struct Writer<'a> {
     sinks: Vec<Sink<'a>>,
+    final_obs: Option<Table<'a, f32>>,
     games: usize,
+    past_caches: bool,
 }
 
 impl<'a> Writer<'a> {
     /// Checks the fields for `steps` rows of `games` games.
     pub(crate) fn new(fields: Fields<'a>, steps: usize, games: usize) -> Result<Self, String> {
         let mut sinks = Vec::with_capacity(fields.len());
+        let mut final_obs = None;
         for (name, output) in fields {
             let known = column(name).ok_or_else(|| format!("unknown field: {name}"))?;
             let length = match &output {
@@ -84,14 +91,35 @@ impl<'a> Writer<'a> {
                 (Column::I32(row), Output::I32(memory)) => Sink::I32(row, Table::new(memory)),
                 (Column::U32(row), Output::U32(memory)) => Sink::U32(row, Table::new(memory)),
                 (Column::Bool(row), Output::Bool(memory)) => Sink::Bool(row, Table::new(memory)),
+                (Column::Observation, Output::F32(memory)) if name == FINAL_OBS => {
+                    final_obs = Some(Table::new(memory));
+                    continue;
+                }
                 (Column::Observation, Output::F32(memory)) => Sink::Observation(Table::new(memory)),
                 _ => return Err(format!("field {name} has the wrong dtype")),
             });
         }
-        Ok(Self { sinks, games })
+        let bytes = steps * games * OBSERVATION * size_of::<f32>();
+        Ok(Self {
+            sinks,
+            final_obs,
+            games,
+            past_caches: bytes > BEYOND_CACHES,
+        })
     }
 
-    /// Writes row `step` of the games of one block.
+    /// Writes row `step` of [`FINAL_OBS`], if that is wanted, as the games of one block are now.
+    ///
+    /// # Safety
+    /// As of [`write`](Self::write).
+    pub(crate) unsafe fn write_final(&self, step: usize, block_number: usize, block: &Block) {
+        if let Some(to) = &self.final_obs {
+            // SAFETY: the caller's.
+            unsafe { self.observation(to, step, block_number, block) };
+        }
+    }
+
+    /// Writes row `step` of the other fields of the games of one block.
     ///
     /// # Safety
     /// `step` is less than the steps given to `new`, and no other thread writes this block.
@@ -109,20 +137,51 @@ impl<'a> Writer<'a> {
                     Sink::Bool(row, to) => {
                         to.at(place, count).copy_from_slice(&row(block)[..count]);
                     }
-                    Sink::Observation(to) => {
-                        let to = to.at(place * OBSERVATION, count * OBSERVATION);
-                        transpose(&block.last_obs, to);
-                    }
+                    Sink::Observation(to) => self.observation(to, step, block_number, block),
                 }
+            }
+        }
+    }
+
+    unsafe fn observation(&self, to: &Table<'_, f32>, step: usize, number: usize, block: &Block) {
+        let first = number * LANES;
+        let count = LANES.min(self.games - first) * OBSERVATION;
+        // SAFETY: as in `write`.
+        let to = unsafe { to.at((step * self.games + first) * OBSERVATION, count) };
+        let from = &block.last_obs.as_flattened()[..count];
+        if self.past_caches {
+            copy_past_caches(from, to);
+        } else {
+            to.copy_from_slice(from);
+        }
+    }
+
+    /// To be called by each thread after its last row: what it wrote is there for the others.
+    pub(crate) fn finish(&self) {
+        #[cfg(target_arch = "x86_64")]
+        if self.past_caches {
+            // SAFETY: every x86-64 has SSE.
+            #[allow(unused_unsafe)]
+            unsafe {
+                std::arch::x86_64::_mm_sfence();
             }
         }
     }
 }
 
-fn transpose(from: &[Row<f32>; OBSERVATION], to: &mut [f32]) {
-    for (game, seen) in to.chunks_exact_mut(OBSERVATION).enumerate() {
-        for (value, row) in seen.iter_mut().zip(from) {
-            *value = row[game];
+/// Copies whole observations to memory that nobody reads before [`Writer::finish`]. Plain stores
+/// would first fetch what they overwrite.
+fn copy_past_caches(from: &[f32], to: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128, _mm_loadu_ps, _mm_stream_ps};
+        if to.as_ptr().cast::<__m128>().is_aligned() {
+            for (to, from) in to.chunks_exact_mut(4).zip(from.chunks_exact(4)) {
+                // SAFETY: four floats each, `to` is aligned, and every x86-64 has SSE.
+                unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
+            }
+            return;
         }
     }
+    to.copy_from_slice(from);
 }

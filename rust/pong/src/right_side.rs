@@ -21,6 +21,12 @@ pub struct RightSide {
     pub terminated: bool,
 }
 
+/// Whether the ball is beyond the right side, where [`right_side`] changes something.
+#[inline(always)]
+pub(crate) fn past_right(ball_x: f32) -> bool {
+    ball_x + BALL_SIZE > WIDTH
+}
+
 /// Bounce on the agent's paddle, which changes vy, or the opponent's point (lines 190-222).
 ///
 /// Inputs are the values after both paddles and the ball moved. A flat ball is lifted here
@@ -40,7 +46,7 @@ pub fn right_side(
     n_bounces: i32,
     params: Params,
 ) -> RightSide {
-    let past = ball_x + BALL_SIZE > WIDTH;
+    let past = past_right(ball_x);
     let meets = meets(ball_y, paddle_yr);
     let bounce = past & meets;
     let point = past & !meets;

@@ -1,27 +1,38 @@
 //! The step of a block of games, composed of the modules.
+//!
+//! In most frames nothing happens but flight: a loop over all games without branches, which
+//! compiles to vector instructions. The few games whose ball is past a side, and those that
+//! scored, are then visited one by one.
 
-use crate::agent_paddle::agent_paddle;
+use crate::agent_paddle::{direction, moved};
 use crate::ball::ball;
 use crate::block::{Block, LANES, Row};
-use crate::left_side::left_side;
-use crate::observe::observe;
+use crate::episode::next_serve;
+use crate::left_side::{left_side, past_left};
+use crate::observe::look;
 use crate::opponent_paddle::opponent_paddle;
-use crate::right_side::right_side;
+use crate::right_side::{past_right, right_side};
 use crate::rules::Params;
-use crate::serve::{Serve, draw, serve_with};
+use crate::set::Set;
 
 /// Plays `frameskip` frames with one action each, or fewer: a point ends a game's step (lines
 /// 107-219). Actions are numbers as the reference's buffer holds them, also discrete ones.
 ///
-/// A terminal state holds the scores as they stood; the reference returns the state after
-/// [`restart`] in its place. With a `table` (values of each game) the draws come from there.
-pub(crate) fn step(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u32]>) {
+/// Returns the games that ended. Their states hold the scores as they stood; the reference
+/// returns those after [`restart`](crate::episode::restart) in their place. With a `table`
+/// (values of each game) the draws come from there.
+pub(crate) fn step(
+    block: &mut Block,
+    actions: &Row<f32>,
+    params: Params,
+    table: Option<&[u32]>,
+) -> Set {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
         return unsafe { step_avx2(block, actions, params, table) };
     }
-    play(block, actions, params, table);
+    play(block, actions, params, table)
 }
 
 /// The same with vectors of eight. AVX2 does not bring fused multiply-add with it.
@@ -30,218 +41,169 @@ pub(crate) fn step(block: &mut Block, actions: &Row<f32>, params: Params, table:
 /// The processor has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn step_avx2(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u32]>) {
-    play(block, actions, params, table);
+unsafe fn step_avx2(
+    block: &mut Block,
+    actions: &Row<f32>,
+    params: Params,
+    table: Option<&[u32]>,
+) -> Set {
+    play(block, actions, params, table)
 }
 
 #[inline(always)]
-fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u32]>) {
-    let scores = (block.score_l, block.score_r);
-    // u32 and not bool: masks as wide as the values they choose.
-    let mut point = [0u32; LANES];
-    let mut seen = [0u32; LANES];
+fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u32]>) -> Set {
     block.reward = [0.0; LANES];
-    let mut terminated = [0u32; LANES];
-    for tick in &mut block.tick {
+    block.terminated = [false; LANES];
+    for (i, action) in actions.iter().enumerate() {
         // Counts steps, not frames.
-        *tick = tick.wrapping_add(1);
+        block.tick[i] = block.tick[i].wrapping_add(1);
+        block.paddle_dir[i] = direction(*action, params);
     }
-    for _ in 0..params.frameskip {
-        for i in 0..LANES {
-            frame(
-                block,
-                i,
-                actions[i],
-                params,
-                &mut point[i],
-                &mut seen[i],
-                &mut terminated[i],
-            );
+    let (mut scored, mut ended) = (Set::NONE, Set::NONE);
+    let mut before = Flight::new();
+    for i in fly(block, None) {
+        // The observation stays that of the step before.
+        sides(block, i, params, &mut scored, &mut ended);
+    }
+    for _ in 1..params.frameskip {
+        let past = fly(block, Some(&mut before));
+        for i in past.without(scored) {
+            let vx = block.ball_vx[i];
+            sides(block, i, params, &mut scored, &mut ended);
+            if scored.has(i) {
+                block.last_obs[i] = before.look(block, i, vx);
+            }
         }
-    }
-    for (to, from) in block.terminated.iter_mut().zip(terminated) {
-        *to = from != 0;
     }
     // The reference observes at the end of each frame, but not after a point: the buffer keeps
-    // the frame before, if need be the one of the step before. The paddles and the ball still
-    // stand there (see `frame`); only the scores are already those after the point.
-    for i in 0..LANES {
-        let new = observed(block, i, scores.0[i], scores.1[i], params);
-        for (old, new) in block.last_obs.iter_mut().zip(new) {
-            old[i] = if seen[i] != 0 { new } else { old[i] };
+    // the frame before, if need be the one of the step before.
+    let stale = block.last_obs;
+    block.observe_all();
+    for i in scored {
+        block.last_obs[i] = stale[i];
+        // In frames after its point a game flew on; the serve sets all that this changed.
+        next_serve(block, i, table);
+        block.share(i, params);
+    }
+    ended
+}
+
+/// Where paddles and balls were a frame ago.
+struct Flight {
+    paddle_yl: Row<f32>,
+    paddle_yr: Row<f32>,
+    ball_x: Row<f32>,
+    ball_y: Row<f32>,
+    ball_vy: Row<f32>,
+}
+
+impl Flight {
+    #[inline(always)]
+    fn new() -> Self {
+        let zeros = [0.0; LANES];
+        Self {
+            paddle_yl: zeros,
+            paddle_yr: zeros,
+            ball_x: zeros,
+            ball_y: zeros,
+            ball_vy: zeros,
         }
     }
-    let drawn = next_draws(block, table);
-    for i in 0..LANES {
-        set(
-            block,
-            i,
-            point[i] != 0,
-            serve_with(drawn[i], block.draws[i]),
-        );
+
+    /// The observation of game `i` then. The scores' shares are still those of then.
+    #[inline(always)]
+    fn look(&self, block: &Block, i: usize, ball_vx: f32) -> [f32; crate::OBSERVATION] {
+        look(
+            self.paddle_yl[i],
+            self.paddle_yr[i],
+            self.ball_x[i],
+            self.ball_y[i],
+            ball_vx,
+            self.ball_vy[i],
+            block.share_l[i],
+            block.share_r[i],
+        )
     }
 }
 
-/// Plays one frame of game `i`, unless a point has ended its step (lines 177-185, 208-216).
-///
-/// At a point, paddles and ball stay where they were before: the serve, which comes once a
-/// step, sets them all.
+/// Moves the paddles and the ball of all games by one frame. Returns the games whose ball is
+/// past a side; in the others nothing more happens in this frame.
 #[inline(always)]
-fn frame(
-    block: &mut Block,
-    i: usize,
-    action: f32,
-    params: Params,
-    point: &mut u32,
-    seen: &mut u32,
-    terminated: &mut u32,
-) {
-    let agent = agent_paddle(block.paddle_yr[i], action, params);
-    let paddle_yl = opponent_paddle(block.paddle_yl[i], block.ball_y[i]);
-    let moved = ball(
+fn fly(block: &mut Block, mut before: Option<&mut Flight>) -> Set {
+    let mut past = Set::NONE;
+    for first in (0..LANES).step_by(8) {
+        let mut flags = [0; 8];
+        for (k, flag) in flags.iter_mut().enumerate() {
+            let i = first + k;
+            let (yl, yr) = (block.paddle_yl[i], block.paddle_yr[i]);
+            let (x, y, vy) = (block.ball_x[i], block.ball_y[i], block.ball_vy[i]);
+            if let Some(before) = &mut before {
+                before.paddle_yl[i] = yl;
+                before.paddle_yr[i] = yr;
+                before.ball_x[i] = x;
+                before.ball_y[i] = y;
+                before.ball_vy[i] = vy;
+            }
+            let flown = ball(x, y, block.ball_vx[i], vy);
+            block.paddle_yl[i] = opponent_paddle(yl, y);
+            block.paddle_yr[i] = moved(yr, block.paddle_dir[i]);
+            block.ball_x[i] = flown.ball_x;
+            block.ball_y[i] = flown.ball_y;
+            block.ball_vy[i] = flown.ball_vy;
+            *flag = u8::from(past_left(flown.ball_x) | past_right(flown.ball_x));
+        }
+        past.add_eight(first, flags);
+    }
+    past
+}
+
+/// Plays the sides in game `i`, whose ball is past one of them.
+#[inline(always)]
+fn sides(block: &mut Block, i: usize, params: Params, scored: &mut Set, ended: &mut Set) {
+    let left = left_side(
         block.ball_x[i],
         block.ball_y[i],
         block.ball_vx[i],
-        block.ball_vy[i],
-    );
-    let left = left_side(
-        moved.ball_x,
-        moved.ball_y,
-        block.ball_vx[i],
-        paddle_yl,
+        block.paddle_yl[i],
         block.score_r[i],
         block.win[i],
         block.n_bounces[i],
         params,
     );
     let right = right_side(
-        moved.ball_x,
-        moved.ball_y,
+        block.ball_x[i],
+        block.ball_y[i],
         left.ball_vx,
-        moved.ball_vy,
-        agent.paddle_yr,
-        agent.paddle_dir,
+        block.ball_vy[i],
+        block.paddle_yr[i],
+        block.paddle_dir[i],
         block.score_l[i],
         left.win,
         left.n_bounces,
         params,
     );
-    let live = *point == 0;
-    let scored = live & (left.point | right.point);
-    let moves = live & !scored;
-    let choose = |new: f32, old: f32| if moves { new } else { old };
-    block.paddle_yl[i] = choose(paddle_yl, block.paddle_yl[i]);
-    block.paddle_yr[i] = choose(agent.paddle_yr, block.paddle_yr[i]);
-    block.ball_x[i] = choose(right.ball_x, block.ball_x[i]);
-    block.ball_y[i] = choose(right.ball_y, block.ball_y[i]);
-    block.ball_vx[i] = choose(right.ball_vx, block.ball_vx[i]);
-    block.ball_vy[i] = choose(right.ball_vy, block.ball_vy[i]);
-    block.paddle_dir[i] = agent.paddle_dir;
-    block.n_bounces[i] = if live {
-        right.n_bounces
-    } else {
-        block.n_bounces[i]
-    };
-    block.score_l[i] = if live {
-        right.score_l
-    } else {
-        block.score_l[i]
-    };
-    block.score_r[i] = if live { left.score_r } else { block.score_r[i] };
-    block.win[i] = if live { right.win } else { block.win[i] };
+    block.ball_x[i] = right.ball_x;
+    block.ball_y[i] = right.ball_y;
+    block.ball_vx[i] = right.ball_vx;
+    block.ball_vy[i] = right.ball_vy;
+    block.n_bounces[i] = right.n_bounces;
+    block.score_l[i] = right.score_l;
+    block.score_r[i] = left.score_r;
+    block.win[i] = right.win;
     // A reward replaces that of an earlier frame (lines 176, 196, 207): bounces do not add up.
     let reward = if left.reward != 0.0 {
         left.reward
     } else {
         right.reward
     };
-    block.reward[i] = if live & (reward != 0.0) {
-        reward
-    } else {
-        block.reward[i]
-    };
-    *terminated |= u32::from(live & (left.terminated | right.terminated));
-    *seen |= u32::from(moves);
-    *point |= u32::from(scored);
-}
-
-#[inline(always)]
-fn observed(
-    block: &Block,
-    i: usize,
-    score_l: u32,
-    score_r: u32,
-    params: Params,
-) -> [f32; crate::OBSERVATION] {
-    observe(
-        block.paddle_yl[i],
-        block.paddle_yr[i],
-        block.ball_x[i],
-        block.ball_y[i],
-        block.ball_vx[i],
-        block.ball_vy[i],
-        score_l,
-        score_r,
-        params,
-    )
-}
-
-/// The draw that each game's next serve makes; past a table's end its last one.
-#[inline(always)]
-fn next_draws(block: &Block, table: Option<&[u32]>) -> Row<u32> {
-    let mut drawn = [0; LANES];
-    if let Some(table) = table {
-        let length = table.len() / LANES;
-        for (i, value) in drawn.iter_mut().enumerate() {
-            *value = table[i * length + (block.draws[i] as usize).min(length - 1)];
-        }
-    } else {
-        for (i, value) in drawn.iter_mut().enumerate() {
-            *value = draw(block.rng_key[i], block.draws[i]);
-        }
+    if reward != 0.0 {
+        block.reward[i] = reward;
     }
-    drawn
-}
-
-#[inline(always)]
-fn set(block: &mut Block, i: usize, serves: bool, served: Serve) {
-    let choose = |new: f32, old: f32| if serves { new } else { old };
-    block.paddle_yl[i] = choose(served.paddle_yl, block.paddle_yl[i]);
-    block.paddle_yr[i] = choose(served.paddle_yr, block.paddle_yr[i]);
-    block.ball_x[i] = choose(served.ball_x, block.ball_x[i]);
-    block.ball_y[i] = choose(served.ball_y, block.ball_y[i]);
-    block.ball_vx[i] = choose(served.ball_vx, block.ball_vx[i]);
-    block.ball_vy[i] = choose(served.ball_vy, block.ball_vy[i]);
-    block.tick[i] = if serves { served.tick } else { block.tick[i] };
-    block.n_bounces[i] = if serves {
-        served.n_bounces
-    } else {
-        block.n_bounces[i]
-    };
-    block.draws[i] = if serves { served.draws } else { block.draws[i] };
-}
-
-/// Begins an episode in games of zeros: a serve, then as [`restart`] (lines 116-121).
-pub(crate) fn reset(block: &mut Block, params: Params, table: Option<&[u32]>) {
-    let drawn = next_draws(block, table);
-    for (i, drawn) in drawn.into_iter().enumerate() {
-        set(block, i, true, serve_with(drawn, block.draws[i]));
+    if left.point | right.point {
+        scored.add(i);
     }
-    restart(block, params);
-}
-
-/// Begins the next episode as the reference's step does by itself (lines 180, 211).
-///
-/// After a terminal step the round is served already. `win` and `paddle_dir` stay.
-pub(crate) fn restart(block: &mut Block, params: Params) {
-    block.score_l = [0; LANES];
-    block.score_r = [0; LANES];
-    block.reward = [0.0; LANES];
-    block.terminated = [false; LANES];
-    for i in 0..LANES {
-        let new = observed(block, i, 0, 0, params);
-        for (row, value) in block.last_obs.iter_mut().zip(new) {
-            row[i] = value;
-        }
+    if left.terminated | right.terminated {
+        ended.add(i);
+        block.terminated[i] = true;
     }
 }

@@ -37,8 +37,10 @@ fn rows(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// N games of Pong. Wrong shapes, dtypes and names raise ValueError.
 ///
-/// Fields that can be written: `obs` f32[8], `reward` f32, `terminated` bool, and the fields
-/// of the state by the contract's names.
+/// Fields that can be written: `obs` and `final_obs` f32[8], `reward` f32, `terminated` bool,
+/// and the fields of the state by the contract's names. With `auto_restart` a game that ends
+/// begins its next episode in the same step: `reward`, `terminated` and `final_obs` are the
+/// step's own, the others those after the restart.
 #[pyclass(module = "twinstep_rust")]
 struct PongBatch {
     batch: pong::Batch,
@@ -138,37 +140,43 @@ impl PongBatch {
     }
 
     /// Plays one step with actions [N] and writes fields [N, ...] of the frame.
+    #[pyo3(signature = (actions, fields, *, auto_restart=false))]
     fn step(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
+        auto_restart: bool,
     ) -> PyResult<()> {
-        let games = self.batch.games();
-        self.play(py, 1, actions, fields, &[games])
+        let shape = [self.batch.games()];
+        self.play(py, actions, fields, &shape, auto_restart)
     }
 
     /// Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames.
+    #[pyo3(signature = (actions, fields, *, auto_restart=false))]
     fn rollout(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
+        auto_restart: bool,
     ) -> PyResult<()> {
-        let (steps, games) = (rows("actions", actions)?, self.batch.games());
-        self.play(py, steps, actions, fields, &[steps, games])
+        let shape = [rows("actions", actions)?, self.batch.games()];
+        self.play(py, actions, fields, &shape, auto_restart)
     }
 }
 
 impl PongBatch {
+    /// `shape`: [N] for one step, [T, N] for several.
     fn play(
         &mut self,
         py: Python<'_>,
-        steps: usize,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
         shape: &[usize],
+        auto_restart: bool,
     ) -> PyResult<()> {
+        let steps = if shape.len() == 1 { 1 } else { shape[0] };
         let given = Given::new("actions", actions, shape)?;
         let actions = if self.continuous {
             pong::Actions::Continuous(given.f32("actions")?)
@@ -178,7 +186,7 @@ impl PongBatch {
         let mut taken = Fields::new(fields, shape)?;
         let outputs = taken.outputs()?;
         let batch = &mut self.batch;
-        py.detach(|| batch.rollout(steps, actions, outputs))
+        py.detach(|| batch.rollout(steps, actions, outputs, auto_restart))
             .map_err(wrong)
     }
 }
@@ -192,7 +200,7 @@ impl<'py> Fields<'py> {
         for (name, value) in fields {
             let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
             let mut shape = shape.to_vec();
-            if name == "obs" || name == "last_obs" {
+            if ["obs", "final_obs", "last_obs"].contains(&name.as_str()) {
                 shape.push(pong::OBSERVATION);
             }
             let array = Taken::new(&name, &value, &shape)?;

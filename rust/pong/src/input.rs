@@ -1,0 +1,44 @@
+//! What goes in: actions, and the values of a state.
+
+use crate::block::{LANES, Row};
+
+/// Actions `[T, N]`, of the kind that [`Params::continuous`](crate::Params::continuous) asks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Actions<'a> {
+    Discrete(&'a [i32]),
+    Continuous(&'a [f32]),
+}
+
+impl Actions<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Discrete(values) => values.len(),
+            Self::Continuous(values) => values.len(),
+        }
+    }
+
+    /// The actions from `first` on, for at most [`LANES`] games; zeros for the rest of them.
+    pub(crate) fn row(&self, first: usize, count: usize) -> Row<f32> {
+        let mut row = [0.0; LANES];
+        match self {
+            // The reference's buffer holds floats and compares them with 0.0, 1.0 and 2.0.
+            Self::Discrete(values) => {
+                for (to, from) in row.iter_mut().zip(&values[first..first + count]) {
+                    *to = *from as f32;
+                }
+            }
+            Self::Continuous(values) => {
+                row[..count].copy_from_slice(&values[first..first + count]);
+            }
+        }
+        row
+    }
+}
+
+/// Values to [`Batch::load`](crate::Batch::load): `[N]`, or `[N, 8]` for `last_obs`.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    F32(&'a [f32]),
+    I32(&'a [i32]),
+    U32(&'a [u32]),
+}
