@@ -59,7 +59,7 @@ class PongRust:
             tables = np.ascontiguousarray(starts.fields["draw_table"], np.uint32)
         seeds = np.ascontiguousarray(starts.seed, np.uint32)
         state = self._rust.PongBatch.reset(seeds, tables=tables, **self._rules)
-        return state, self._now(state)
+        return state, self.frame(state)
 
     def step(self, state: PongBatch, actions: Array) -> tuple[PongBatch, Frame]:
         """Apply actions [N, 1], i32 or f32; the state given is consumed."""
@@ -81,6 +81,43 @@ class PongRust:
         state.rollout(self._flat(actions, shape), out)
         return state, self._frame(out)
 
+    def auto_step(
+        self, state: PongBatch, actions: Array, when: str = "same-step"
+    ) -> tuple[PongBatch, Frame, np.ndarray]:
+        """Apply actions [N, 1]; lanes that ended begin their next episode as `restart` does.
+
+        when: with "same-step" they do so at once: obs and state are those after the restart,
+        reward and terminated the step's own. With "next-step" they do not play the step after,
+        but show the new episode's first frame. Returns also the final observations [N, 1, 8]:
+        those of the terminal frames where lanes ended, `obs` elsewhere.
+        """
+        out = self.buffers((state.games,), final_obs=True)
+        state.step(self._flat(actions, (state.games,)), out, auto_restart=when)
+        return state, self._frame(out), out["final_obs"][..., None, :]
+
+    def auto_rollout(
+        self,
+        state: PongBatch,
+        actions: Array,
+        when: str = "same-step",
+        out: dict[str, np.ndarray] | None = None,
+    ) -> tuple[PongBatch, Frame, np.ndarray | None]:
+        """`auto_step` with actions [T, N, 1] in one call; all arrays with leading [T, N].
+
+        out: as for `rollout`. Without a `final_obs` in it there are no final observations.
+        """
+        shape = (len(actions), state.games)
+        out = self.buffers(shape, final_obs=True) if out is None else out
+        state.rollout(self._flat(actions, shape), out, auto_restart=when)
+        final = out.get("final_obs")
+        return state, self._frame(out), None if final is None else final[..., None, :]
+
+    def frame(self, state: PongBatch) -> Frame:
+        """Return the present frame, nothing played. A lane that was restarted has no reward."""
+        out = self.buffers((state.games,))
+        state.write(out)
+        return self._frame(out)
+
     def copy(self, state: PongBatch) -> PongBatch:
         """Return a state that a later step does not change."""
         return state.copy()
@@ -88,7 +125,7 @@ class PongRust:
     def restart(self, state: PongBatch) -> tuple[PongBatch, Frame]:
         """Begin the next episode in all lanes; the state given is consumed."""
         state.restart()
-        return state, self._now(state)
+        return state, self.frame(state)
 
     def call(self, module: str, inputs: Fields) -> dict[str, np.ndarray]:
         """Evaluate one module on inputs with a leading N."""
@@ -103,10 +140,17 @@ class PongRust:
         """List the module calls of one step of one lane."""
         return explain(self.call, self.contract, state, action)
 
-    def buffers(self, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """Return new arrays for the fields of frames; shape: (N,) or (T, N)."""
-        out = {name: np.empty(shape, dtype) for name, dtype in self._fields}
-        out["obs"] = np.empty((*shape, 8), np.float32)
+    def buffers(
+        self, shape: tuple[int, ...], minimal: bool = False, final_obs: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Return new arrays for the fields of frames; shape: (N,) or (T, N).
+
+        minimal: without the state's. final_obs: with one for `auto_rollout`'s, [..., 8].
+        """
+        fields = [] if minimal else self._fields
+        out = {name: np.empty(shape, dtype) for name, dtype in fields}
+        for name in ("obs", "final_obs") if final_obs else ("obs",):
+            out[name] = np.empty((*shape, 8), np.float32)
         out["reward"] = np.empty(shape, np.float32)
         # Zeros: any other byte than 0 and 1 would not be a bool.
         out["terminated"] = np.zeros(shape, bool)
@@ -116,11 +160,6 @@ class PongRust:
         wanted = [(f.name, f.dtype) for f in self.contract.state if f.name != "log"]
         given = {name: np.ascontiguousarray(fields[name], dtype) for name, dtype in wanted}
         return self._rust.PongBatch.load(given, **self._rules)
-
-    def _now(self, state: PongBatch) -> Frame:
-        out = self.buffers((state.games,))
-        state.write(out)
-        return self._frame(out)
 
     def _flat(self, actions: Array, shape: tuple[int, ...]) -> np.ndarray:
         # The only player's axis goes; the rest is for the engine to check.
@@ -136,6 +175,7 @@ class PongRust:
         fields = dict(out)
         obs, reward = fields.pop("obs"), fields.pop("reward")
         terminated = fields.pop("terminated")
+        fields.pop("final_obs", None)
         return Frame(
             obs=obs[..., None, :],
             reward=reward[..., None],

@@ -11,9 +11,12 @@ class PongBatch:
     """N games of Pong. Wrong shapes, dtypes and names raise ValueError.
 
     Fields to write: `obs` and `final_obs` f32[..., 8], `reward` f32, `terminated` bool, and
-    those of the state by the contract's names; each a contiguous array, none twice. With
-    `auto_restart` a game that ends begins its next episode in the same step: `reward`,
-    `terminated` and `final_obs` are the step's own, the others those after the restart.
+    those of the state by the contract's names; each a contiguous array, none twice.
+
+    `auto_restart` says when a game that ended begins its next episode: "off", not by itself.
+    "same-step": `reward`, `terminated` and `final_obs` are the step's own, the other fields
+    those after the restart. "next-step": the game does not play that step; its frame is the
+    new episode's first.
     """
 
     games: int
@@ -45,12 +48,20 @@ class PongBatch:
         """Writes fields [N, ...] of the present frame."""
 
     def step(
-        self, actions: np.ndarray, fields: dict[str, np.ndarray], *, auto_restart: bool = False
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_restart: str = "off",
     ) -> None:
         """Plays one step with actions [N], i32 or f32, and writes fields [N, ...]."""
 
     def rollout(
-        self, actions: np.ndarray, fields: dict[str, np.ndarray], *, auto_restart: bool = False
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_restart: str = "off",
     ) -> None:
         """Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames."""
 

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::auto_restart::{AutoRestart, step_or_restart};
 use crate::block::{Block, Column, LANES, Row, STATE};
 use crate::episode::{clear, reset, restart};
 use crate::input::{Actions, Input};
@@ -158,16 +159,12 @@ impl Batch {
     }
 
     /// Plays `steps` steps with actions `[T, N]` and writes fields `[T, N, ...]` of each frame.
-    ///
-    /// With `auto_restart` a game that ends begins its next episode in the same step, as
-    /// [`restart`](Self::restart) does. The fields are those after that, but for `reward`,
-    /// `terminated` and `final_obs`, which are the step's own.
     pub fn rollout(
         &mut self,
         steps: usize,
         actions: Actions<'_>,
         fields: Fields<'_>,
-        auto_restart: bool,
+        auto_restart: AutoRestart,
     ) -> Result<(), String> {
         let wanted = steps * self.games;
         if actions.len() != wanted {
@@ -183,8 +180,12 @@ impl Batch {
             let count = LANES.min(games - first);
             let table = tables.get(number).map(Vec::as_slice);
             let actions = actions.row(t * games + first, count);
-            let ended = step(block, &actions, params, table);
-            let begins = if auto_restart { ended } else { Set::NONE };
+            let mut begins = Set::NONE;
+            match auto_restart {
+                AutoRestart::Off => _ = step(block, &actions, params, table),
+                AutoRestart::SameStep => begins = step(block, &actions, params, table),
+                AutoRestart::NextStep => step_or_restart(block, &actions, params, table),
+            }
             // SAFETY: t < steps; each block is played by one thread.
             unsafe {
                 writer.write_final(t, number, block);

@@ -1,7 +1,10 @@
 //! Games side by side: one array per field, so that a loop over games is a loop over memory.
 
+use std::array::from_fn;
+
 use crate::observe::{OBSERVATION, look, whole_share};
 use crate::rules::Params;
+use crate::set::Set;
 
 /// Games in a block: small enough to stay in the nearest cache, whole vectors wide.
 pub(crate) const LANES: usize = 64;
@@ -28,6 +31,7 @@ pub(crate) struct Block {
     pub win: Row<i32>,
     /// The observation; part of the state because a point leaves it stale.
     pub last_obs: [[f32; OBSERVATION]; LANES],
+    /// What the scores are in an observation; follows from them.
     pub share_l: Row<f32>,
     pub share_r: Row<f32>,
     pub rng_key: Row<u32>,
@@ -63,12 +67,38 @@ impl Block {
         }
     }
 
+    /// The games that the last step ended.
+    #[inline]
+    pub(crate) fn over(&self) -> Set {
+        let mut over = Set::NONE;
+        for first in (0..LANES).step_by(8) {
+            over.add_eight(first, from_fn(|k| u8::from(self.terminated[first + k])));
+        }
+        over
+    }
+
+    /// Takes over the state of game `i` of another block. The scores' shares are left to
+    /// [`share`](Self::share).
+    pub(crate) fn copy_game(&mut self, i: usize, from: &mut Self) {
+        for (_, column) in STATE {
+            match column {
+                Column::F32(row) => row(self)[i] = row(from)[i],
+                Column::I32(row) => row(self)[i] = row(from)[i],
+                Column::U32(row) => row(self)[i] = row(from)[i],
+                Column::Bool(row) => row(self)[i] = row(from)[i],
+                Column::Observation => self.last_obs[i] = from.last_obs[i],
+            }
+        }
+    }
+
+    /// To be called where the scores changed, or `max_score` of [`Params`] did.
     #[inline(always)]
     pub(crate) fn share(&mut self, i: usize, params: Params) {
         self.share_l[i] = whole_share(self.score_l[i], params.max_score);
         self.share_r[i] = whole_share(self.score_r[i], params.max_score);
     }
 
+    /// What the agent of game `i` would see now.
     #[inline(always)]
     pub(crate) fn look(&self, i: usize) -> [f32; OBSERVATION] {
         look(

@@ -7,6 +7,7 @@
 //! either: all results are equal to the bit.
 
 mod agent_paddle;
+mod auto_restart;
 mod ball;
 mod batch;
 mod block;
@@ -23,6 +24,7 @@ mod set;
 mod step;
 
 pub use agent_paddle::{AgentPaddle, agent_paddle};
+pub use auto_restart::AutoRestart;
 pub use ball::{Ball, ball};
 pub use batch::Batch;
 pub use block::state_names;

@@ -4,6 +4,7 @@
 mod frames;
 
 use frames::{Frames, GAMES, actions, params, seeds, start};
+use twinstep_pong::AutoRestart::Off;
 use twinstep_pong::{Actions, Batch, Output};
 
 const STEPS: usize = 300;
@@ -12,11 +13,11 @@ const STEPS: usize = 300;
 fn a_rollout_is_its_steps() {
     for frameskip in [1, 8] {
         let actions = actions(STEPS);
-        let whole = Frames::rollout(&mut start(frameskip), &actions, false);
+        let whole = Frames::rollout(&mut start(frameskip), &actions, Off);
         let mut batch = start(frameskip);
         let mut single = Frames::new(0);
         for row in actions.chunks(GAMES) {
-            single.append(Frames::rollout(&mut batch, row, false));
+            single.append(Frames::rollout(&mut batch, row, Off));
         }
         assert_eq!(whole, single);
         assert!(whole.endings() > 0 || frameskip == 1);
@@ -28,12 +29,12 @@ fn a_rollout_is_its_steps() {
 #[test]
 fn a_batch_is_its_games() {
     let actions = actions(STEPS);
-    let together = Frames::rollout(&mut start(8), &actions, false);
+    let together = Frames::rollout(&mut start(8), &actions, Off);
     for game in [0, 63, 64, 128, GAMES - 1] {
         let mut alone = Batch::reset(params(8), &seeds()[game..=game], None).unwrap();
         let own: Vec<i32> = actions.iter().skip(game).step_by(GAMES).copied().collect();
         let places: Vec<_> = (0..STEPS).map(|t| t * GAMES + game).collect();
-        let frames = Frames::rollout(&mut alone, &own, false);
+        let frames = Frames::rollout(&mut alone, &own, Off);
         assert_eq!(frames, together.rows(&places));
     }
 }
@@ -43,17 +44,17 @@ fn frames_too_many_for_the_caches_are_its_steps() {
     // Their observations take another way to memory, also where it is not aligned.
     let steps = 1_200;
     let actions = actions(steps);
-    let whole = Frames::rollout(&mut start(1), &actions, false);
+    let whole = Frames::rollout(&mut start(1), &actions, Off);
     let mut batch = start(1);
     let mut parts = Frames::new(0);
     for part in actions.chunks(GAMES * 100) {
-        parts.append(Frames::rollout(&mut batch, part, false));
+        parts.append(Frames::rollout(&mut batch, part, Off));
     }
     assert_eq!(whole, parts);
     let mut moved = vec![0.0; actions.len() * 8 + 1];
     let fields = vec![("obs", Output::F32(&mut moved[1..]))];
     let discrete = Actions::Discrete(&actions);
-    start(1).rollout(steps, discrete, fields, false).unwrap();
+    start(1).rollout(steps, discrete, fields, Off).unwrap();
     assert_eq!(moved[1..], *whole.f32("obs"));
 }
 
@@ -62,12 +63,12 @@ fn a_written_state_continues_exactly_when_loaded() {
     let actions = actions(STEPS);
     let (head, rest) = actions.split_at(50 * GAMES);
     let mut batch = start(8);
-    Frames::rollout(&mut batch, head, false);
+    Frames::rollout(&mut batch, head, Off);
     let now = Frames::now(&mut batch);
     let mut loaded = Batch::load(params(8), GAMES, |name| now.input(name)).unwrap();
     assert_eq!(
-        Frames::rollout(&mut loaded, rest, false),
-        Frames::rollout(&mut batch, rest, false)
+        Frames::rollout(&mut loaded, rest, Off),
+        Frames::rollout(&mut batch, rest, Off)
     );
 }
 
@@ -82,13 +83,13 @@ fn a_recorded_table_serves_what_it_holds() {
         assert_eq!(*vy, if game % 2 == 0 { -1.0 } else { 0.0 });
     }
     // More serves than the table has, and steps past the end of episodes, do no harm.
-    Frames::rollout(&mut batch, &actions(STEPS), false);
+    Frames::rollout(&mut batch, &actions(STEPS), Off);
 }
 
 #[test]
 fn a_restart_keeps_the_round_and_clears_the_scores() {
     let mut batch = start(8);
-    let frames = Frames::rollout(&mut batch, &actions(STEPS), false);
+    let frames = Frames::rollout(&mut batch, &actions(STEPS), Off);
     batch.restart();
     let next = Frames::now(&mut batch);
     assert!(next.u32("score_l").iter().all(|score| *score == 0));
@@ -103,11 +104,11 @@ fn a_restart_keeps_the_round_and_clears_the_scores() {
 fn wrong_arguments_are_errors() {
     let mut batch = start(1);
     let zeros = vec![0; GAMES];
-    let short = batch.rollout(1, Actions::Discrete(&zeros[1..]), Vec::new(), false);
+    let short = batch.rollout(1, Actions::Discrete(&zeros[1..]), Vec::new(), Off);
     assert!(short.unwrap_err().contains("expected 131"));
     let real = vec![0.0; GAMES];
     let real = Actions::Continuous(&real);
-    assert!(batch.rollout(1, real, Vec::new(), false).is_err());
+    assert!(batch.rollout(1, real, Vec::new(), Off).is_err());
     let (mut whole, mut counts) = (vec![0; GAMES], vec![0; GAMES * 8]);
     for (name, output) in [
         ("no_such_field", Output::U32(&mut [])),

@@ -27,6 +27,15 @@ fn params(frameskip: u32, continuous: bool, max_score: u32) -> PyResult<pong::Pa
     })
 }
 
+fn when(auto_restart: &str) -> PyResult<pong::AutoRestart> {
+    match auto_restart {
+        "off" => Ok(pong::AutoRestart::Off),
+        "same-step" => Ok(pong::AutoRestart::SameStep),
+        "next-step" => Ok(pong::AutoRestart::NextStep),
+        other => Err(wrong(format!("unknown auto_restart: {other}"))),
+    }
+}
+
 /// The length of the first axis.
 fn rows(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let array = value.cast::<PyUntypedArray>();
@@ -38,9 +47,12 @@ fn rows(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// N games of Pong. Wrong shapes, dtypes and names raise ValueError.
 ///
 /// Fields that can be written: `obs` and `final_obs` f32[8], `reward` f32, `terminated` bool,
-/// and the fields of the state by the contract's names. With `auto_restart` a game that ends
-/// begins its next episode in the same step: `reward`, `terminated` and `final_obs` are the
-/// step's own, the others those after the restart.
+/// and the fields of the state by the contract's names.
+///
+/// `auto_restart` says when a game that ended begins its next episode: "off", not by itself.
+/// "same-step": `reward`, `terminated` and `final_obs` are the step's own, the other fields
+/// those after the restart. "next-step": the game does not play that step; its frame is the
+/// new episode's first.
 #[pyclass(module = "twinstep_rust")]
 struct PongBatch {
     batch: pong::Batch,
@@ -140,26 +152,26 @@ impl PongBatch {
     }
 
     /// Plays one step with actions [N] and writes fields [N, ...] of the frame.
-    #[pyo3(signature = (actions, fields, *, auto_restart=false))]
+    #[pyo3(signature = (actions, fields, *, auto_restart="off"))]
     fn step(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
-        auto_restart: bool,
+        auto_restart: &str,
     ) -> PyResult<()> {
         let shape = [self.batch.games()];
         self.play(py, actions, fields, &shape, auto_restart)
     }
 
     /// Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames.
-    #[pyo3(signature = (actions, fields, *, auto_restart=false))]
+    #[pyo3(signature = (actions, fields, *, auto_restart="off"))]
     fn rollout(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
-        auto_restart: bool,
+        auto_restart: &str,
     ) -> PyResult<()> {
         let shape = [rows("actions", actions)?, self.batch.games()];
         self.play(py, actions, fields, &shape, auto_restart)
@@ -174,7 +186,7 @@ impl PongBatch {
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
         shape: &[usize],
-        auto_restart: bool,
+        auto_restart: &str,
     ) -> PyResult<()> {
         let steps = if shape.len() == 1 { 1 } else { shape[0] };
         let given = Given::new("actions", actions, shape)?;
@@ -183,6 +195,7 @@ impl PongBatch {
         } else {
             pong::Actions::Discrete(given.i32("actions")?)
         };
+        let auto_restart = when(auto_restart)?;
         let mut taken = Fields::new(fields, shape)?;
         let outputs = taken.outputs()?;
         let batch = &mut self.batch;

@@ -3,7 +3,9 @@
 // Each test file is a program of its own and uses a part of this.
 #![allow(dead_code)]
 
-use twinstep_pong::{Actions, Batch, Fields, Input, OBSERVATION, Output, Params, state_names};
+use twinstep_pong::{
+    Actions, AutoRestart, Batch, Fields, Input, OBSERVATION, Output, Params, state_names,
+};
 
 pub const GAMES: usize = 131; // two full blocks and a part of one
 
@@ -56,7 +58,7 @@ impl Frames {
     }
 
     /// Those of a rollout with discrete actions `[T, N]`.
-    pub fn rollout(batch: &mut Batch, actions: &[i32], auto_restart: bool) -> Self {
+    pub fn rollout(batch: &mut Batch, actions: &[i32], auto_restart: AutoRestart) -> Self {
         let mut frames = Self::new(actions.len());
         let steps = actions.len() / batch.games();
         let actions = Actions::Discrete(actions);
