@@ -86,7 +86,7 @@ def lane_seeds(seed: int, lanes: int) -> np.ndarray:
 def next_seeds(seeds: Any) -> Any:
     """Return the seeds [..., 2] of the episodes after these (NumPy or JAX)."""
     one = np.array([0, 1], np.uint32)
-    return seeds + one
+    return seeds + one.reshape(*[1] * (seeds.ndim - 1), 2)
 
 
 class StartTable:

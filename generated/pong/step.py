@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from twinstep.generated.pong import ball
 from twinstep.generated.pong.observe import observe
@@ -53,13 +54,17 @@ def step(state: State, action: Array, params: Params) -> State:
         tick=state.tick + 1, reward=jnp.float32(0.0), terminated=jnp.bool_(False)
     )
     scores = state.score_l, state.score_r
-    point = seen = jnp.bool_(False)
-    for _ in range(params.frameskip):
+
+    def frame(_: int, carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
+        state, point, seen = carry
         after, scored = _frame(state, action, params)
         # A point has returned from the loop (lines 177-185, 208-216).
-        state = _where(point, state, after)
-        seen = seen | ~(point | scored)
-        point = point | scored
+        return _where(point, state, after), point | scored, seen | ~(point | scored)
+
+    # A loop and not 8 copies of the frame: XLA may fuse copies into what follows the step and
+    # play them again for every use of their result, without end.
+    begin = (state, jnp.bool_(False), jnp.bool_(False))
+    state, point, seen = lax.fori_loop(0, params.frameskip, frame, begin)
     # The reference observes at the end of each frame, but not after a point: the buffer
     # keeps the frame before, if need be the one of the step before. The paddles and the ball
     # still stand there (see _frame); only the scores are already those after the point.

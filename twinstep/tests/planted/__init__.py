@@ -68,8 +68,8 @@ BUGS = (
     Bug(
         "point_does_not_end_the_step",
         "step.py",
-        "        state = _where(point, state, after)\n",
-        "        state = after\n",
+        "return _where(point, state, after), point",
+        "return after, point",
         "step",
     ),
     Bug(
