@@ -61,9 +61,14 @@ class PongRust:
         state = self._rust.PongBatch.reset(seeds, tables=tables, **self._rules)
         return state, self.frame(state)
 
-    def step(self, state: PongBatch, actions: Array) -> tuple[PongBatch, Frame]:
-        """Apply actions [N, 1], i32 or f32; the state given is consumed."""
-        out = self.buffers((state.games,))
+    def step(
+        self, state: PongBatch, actions: Array, out: dict[str, np.ndarray] | None = None
+    ) -> tuple[PongBatch, Frame]:
+        """Apply actions [N, 1], i32 or f32; the state given is consumed.
+
+        out: arrays from `buffers((N,))`, as for `rollout`.
+        """
+        out = self.buffers((state.games,)) if out is None else out
         state.step(self._flat(actions, (state.games,)), out)
         return state, self._frame(out)
 
@@ -82,18 +87,24 @@ class PongRust:
         return state, self._frame(out)
 
     def auto_step(
-        self, state: PongBatch, actions: Array, when: str = "same-step"
-    ) -> tuple[PongBatch, Frame, np.ndarray]:
+        self,
+        state: PongBatch,
+        actions: Array,
+        when: str = "same-step",
+        out: dict[str, np.ndarray] | None = None,
+    ) -> tuple[PongBatch, Frame, np.ndarray | None]:
         """Apply actions [N, 1]; lanes that ended begin their next episode as `restart` does.
 
         when: with "same-step" they do so at once: obs and state are those after the restart,
         reward and terminated the step's own. With "next-step" they do not play the step after,
         but show the new episode's first frame. Returns also the final observations [N, 1, 8]:
-        those of the terminal frames where lanes ended, `obs` elsewhere.
+        those of the terminal frames where lanes ended, `obs` elsewhere; None if `out`, arrays
+        from `buffers((N,))`, has no `final_obs`.
         """
-        out = self.buffers((state.games,), final_obs=True)
-        state.step(self._flat(actions, (state.games,)), out, auto_restart=when)
-        return state, self._frame(out), out["final_obs"][..., None, :]
+        shape = (state.games,)
+        out = self.buffers(shape, final_obs=True) if out is None else out
+        state.step(self._flat(actions, shape), out, auto_restart=when)
+        return state, *self._with_final(out)
 
     def auto_rollout(
         self,
@@ -102,15 +113,11 @@ class PongRust:
         when: str = "same-step",
         out: dict[str, np.ndarray] | None = None,
     ) -> tuple[PongBatch, Frame, np.ndarray | None]:
-        """`auto_step` with actions [T, N, 1] in one call; all arrays with leading [T, N].
-
-        out: as for `rollout`. Without a `final_obs` in it there are no final observations.
-        """
+        """`auto_step` with actions [T, N, 1] in one call; all arrays with leading [T, N]."""
         shape = (len(actions), state.games)
         out = self.buffers(shape, final_obs=True) if out is None else out
         state.rollout(self._flat(actions, shape), out, auto_restart=when)
-        final = out.get("final_obs")
-        return state, self._frame(out), None if final is None else final[..., None, :]
+        return state, *self._with_final(out)
 
     def frame(self, state: PongBatch) -> Frame:
         """Return the present frame, nothing played. A lane that was restarted has no reward."""
@@ -169,6 +176,10 @@ class PongRust:
         if actions.dtype != self._action:
             raise ValueError(f"actions have dtype {actions.dtype}, expected {self._action}")
         return np.ascontiguousarray(actions[..., 0])
+
+    def _with_final(self, out: dict[str, np.ndarray]) -> tuple[Frame, np.ndarray | None]:
+        final = out.get("final_obs")
+        return self._frame(out), None if final is None else final[..., None, :]
 
     @staticmethod
     def _frame(out: dict[str, np.ndarray]) -> Frame:

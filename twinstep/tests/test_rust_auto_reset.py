@@ -218,6 +218,7 @@ def test_a_rollout_is_its_steps(mode: str) -> None:
         state, _ = rust.reset(starts(LANES))
         for action in actions:
             state, frame, final = rust.auto_step(state, action, mode)
+            assert final is not None
             yield row(frame, final)
 
     assert_rows_equal(rollout(contract, actions, mode), singly(), least=100)
@@ -247,6 +248,15 @@ def test_the_caller_chooses_which_arrays_are_written() -> None:
     assert final.shape == (300, LANES, 1, 8)
     assert final.tobytes() == full["final_obs"].tobytes() != full["obs"].tobytes()
     assert frame.state["draws"].tobytes() == full["state.draws"].tobytes()
+
+    state, _ = rust.reset(starts(LANES))
+    once = rust.buffers((LANES,), minimal=True)
+    for t, action in enumerate(actions):
+        state, frame, final = rust.auto_step(state, action, out=once)
+        assert final is None
+        assert np.shares_memory(frame.obs, once["obs"])
+        assert frame.obs.tobytes() == full["obs"][t].tobytes()
+        assert frame.reward.tobytes() == full["reward"][t].tobytes()
 
 
 def test_the_present_frame_plays_nothing_and_is_a_first_one_where_a_lane_restarted() -> None:
