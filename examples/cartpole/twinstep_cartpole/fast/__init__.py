@@ -1,0 +1,1 @@
+"""CartPole in JAX, float64, one episode at a time; twinstep batches and compiles it."""
