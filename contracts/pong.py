@@ -107,7 +107,15 @@ def _state(params: Mapping[str, Any]) -> tuple[Field, ...]:
             doc="the observation buffer: after a point it still holds the frame before",
         ),
         Field("rng_key", "uint32", low=0, high=2**32 - 1, step=1, doc="key of the draws"),
-        Field("draws", "uint32", low=0, high=2 * last + 2, step=1, doc="draws made so far"),
+        Field(
+            "draws",
+            "uint32",
+            low=0,
+            # A restart keeps the count: it grows as long as a lane is played.
+            high=STOCK_DRAWS - 1 if params["rng"] == "stock" else 2**32 - 1,
+            step=1,
+            doc="draws made so far",
+        ),
         Field(
             "log",
             "float32",
@@ -226,6 +234,8 @@ def _modules(params: Mapping[str, Any], state: tuple[Field, ...]) -> tuple[Modul
                 "draws",
             ),
             needs=("left_side", "right_side"),
+            # Where a count of fewer bits than 32 wraps, and where a float32 loses ones.
+            landmarks=(128.0, 256.0, 2.0**15, 2.0**16, 2.0**24, 2.0**31),
             source="pong.h:105-114",
             doc="The round's reset: one draw decides vy, -1 or 0.",
         ),

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from twinstep.cases import Case
+from twinstep.compare import frames_differ
 from twinstep.frames import Start, flatten, take_lanes
 from twinstep.sampling import sample_actions, some_starts
+from twinstep.seeds import starts_of
 
 pytestmark = pytest.mark.level1
 
@@ -55,6 +58,27 @@ def test_candidates_starts_vary_in_every_randomised_part(lab):
         pytest.skip("the contract declares no randomised part")
     _, named = lab.runner.reset(some_starts(lab.contract, SEEDS))
     _require_parts_vary(lab.contract, named)
+
+
+def test_the_first_frame_matches_the_oracle_for_any_seed(lab):
+    """All 64 bits of a seed lead both sides to the same start."""
+    contract, rng = lab.contract, lab.reference.rng("any seed")
+    drawn = rng.integers(0, 2**32, (4 * SEEDS, 2), np.uint32)
+    drawn[::4, 0] = 0
+    drawn[1::4, 1] = 0
+    starts = starts_of(contract, drawn)
+    dtype, shape = contract.action_layout()
+    none = np.zeros((0, *shape), dtype)
+    singles = [take_lanes(starts, lane) for lane in range(len(drawn))]
+    rows = [frames for frames, _, _ in lab.oracle.replays([(s, none) for s in singles])]
+    want = {path: np.stack([row[path][0] for row in rows]) for path in rows[0]}
+    _, got = lab.runner.reset(starts)
+    found = frames_differ(want, got, lab.rules.one_step())
+    if found:
+        wrong = np.logical_or.reduce(list(found.values()))
+        lane = int(np.flatnonzero(wrong)[0])
+        note = f"{int(wrong.sum())} of {len(drawn)} seeds differ; the first:"
+        lab.require_agreement(Case("episode", singles[lane], none), note)
 
 
 def test_same_seed_gives_the_same_episode(lab):

@@ -13,8 +13,9 @@ def test_episodes_match(lab, driver):
     gates = lab.rules.lockstep()
     if not gates:
         pytest.skip("every field of this candidate has a resync or window gate")
-    lab.require_equal(check_episodes(lab.runner, lab.traces(driver), gates))
+    traces = lab.traces(driver)
     lab.notes["compared"] = [f"lockstep {driver}"]
+    lab.require_equal(check_episodes(lab.runner, traces, gates))
 
 
 @pytest.mark.gates("resync")
@@ -23,10 +24,11 @@ def test_steps_from_the_oracles_states_match(lab, driver):
     rules = lab.rules
     if not (rules.resync() or rules.windows()):
         pytest.skip("every field of this candidate is compared in lockstep")
-    outcome = check_from_states(lab.runner, lab.traces(driver), rules)
+    traces = lab.traces(driver)
+    lab.notes["compared"] = [f"resync {driver}"]
+    outcome = check_from_states(lab.runner, traces, rules)
     lab.notes["numbers"] = {f"{driver}: {name}": value for name, value in outcome.numbers.items()}
     lab.require_equal(outcome)
     broken = broken_fractions(outcome, rules)
     if broken:
         lab.fail("; ".join(broken))
-    lab.notes["compared"] = [f"resync {driver}"]

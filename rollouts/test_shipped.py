@@ -11,6 +11,7 @@ from twinstep.compare import frames_differ
 from twinstep.drivers import CORE
 from twinstep.env import Env
 from twinstep.sampling import sample_actions
+from twinstep.seeds import seeds
 from twinstep.shipping import expected_of, first_episodes, mismatch, waiting
 from twinstep.timestep import lane_seeds
 
@@ -45,6 +46,10 @@ def _recordings(lab):
             yield driver, frames, np.concatenate([chunk.window_actions(n) for n in numbers])
 
 
+def _seeds(lab, lanes):
+    return seeds("public", lanes, lab.pair.subject.env.name)
+
+
 def _require(lab, mode, driver, problem):
     if problem:
         lab.fail(f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.")
@@ -65,7 +70,7 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
     gates = lab.rules.lockstep()
     for driver, frames, actions in _recordings(lab):
         expected = VIEWS[mode](lab.contract, expected_of(lab.contract, frames, actions))
-        state, _ = env.reset(lane_seeds(0, actions.shape[1]))
+        state, _ = env.reset(_seeds(lab, actions.shape[1]))
         state, steps = env.rollout(state, expected.actions)
         _require(lab, mode, driver, mismatch(expected, steps, gates))
         if mode == "same-step":
@@ -90,11 +95,11 @@ def test_recorded_lanes_match_inside_the_largest_batch(lab):
     cut = {path: values[: SHORT + 1] for path, values in frames.items()}
     expected = expected_of(lab.contract, cut, actions[:SHORT])
     lanes = rng.permutation(BATCH)[: actions.shape[1]]
-    seeds = lane_seeds(1_000_000, BATCH)
-    seeds[lanes] = lane_seeds(0, len(lanes))
+    begin = lane_seeds(1_000_000, BATCH)
+    begin[lanes] = _seeds(lab, len(lanes))
     moves = np.tile(sample_actions(lab.contract, BATCH, rng), (SHORT, *[1] * (actions.ndim - 1)))
     moves = moves.reshape(SHORT, BATCH, *actions.shape[2:])
     moves[:, lanes] = expected.actions
-    state, _ = env.reset(seeds)
+    state, _ = env.reset(begin)
     _, steps = env.rollout(state, moves)
     _require(lab, "same-step", driver, mismatch(expected, steps, gates, lanes))

@@ -155,7 +155,10 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
 def ask_episodes(
     trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> list[Answer]:
-    """Ask both sides to play given actions from each start, under lockstep gates."""
+    """Ask both sides to play given actions from each start, under lockstep gates.
+
+    The first frame is compared under all gates.
+    """
     gates = rules.lockstep()
     truths = oracle.replays(trials)
     plays = [(start, truth[1]) for (start, _), truth in zip(trials, truths, strict=True)]
@@ -163,8 +166,15 @@ def ask_episodes(
     for (want, played, _), got in zip(truths, runner.replays(plays), strict=True):
         lane_want = {path: values[:, None] for path, values in want.items()}
         lane_got = {path: values[:, None] for path, values in got.items()}
-        found = frames_differ(lane_want, lane_got, gates)
-        misses = first_misses(found, np.ones((len(played) + 1, 1), bool), 0)
+        # The first frame is one step from the start: under resync and window gates too.
+        want_first, got_first = (
+            {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
+        )
+        found = frames_differ(want_first, got_first, rules.one_step())
+        misses = first_misses(found, np.ones((1, 1), bool), 0)
+        if not misses:
+            found = frames_differ(lane_want, lane_got, gates)
+            misses = first_misses(found, np.ones((len(played) + 1, 1), bool), 0)
         if not misses:
             answers.append(_agreement(played))
             continue

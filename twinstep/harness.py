@@ -27,7 +27,7 @@ from twinstep.report import Context
 from twinstep.running import CandidateBroken, Runner
 from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
-from twinstep.timestep import StartTable, lane_seeds
+from twinstep.timestep import StartTable
 
 
 class Divergence(AssertionError):
@@ -144,13 +144,16 @@ class Reference:
         if known is not None:
             return known
         settings, contract = self.harness.settings, self.contract
-        seeds, path = lane_seeds(0, shipping.LANES), self.subject.driver(driver)
+        begin, path = (
+            seeds("public", shipping.LANES, self.subject.env.name),
+            self.subject.driver(driver),
+        )
 
         def record(folder: str) -> list[dict[str, Any]]:
             settings.progress(f"recording {self.subject.label}-{driver} under auto-reset")
-            return self.oracle.record_shipped(path, seeds, shipping.STEPS, folder)
+            return self.oracle.record_shipped(path, begin, shipping.STEPS, folder)
 
-        starts = StartTable(contract).of(seeds)
+        starts = StartTable(contract).of(begin)
         parts = material(self.subject, driver, starts, shipping.STEPS)
         made_by = (shipping, host_engine, timestep)
         parts["shipped"] = sources_of(*made_by)

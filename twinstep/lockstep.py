@@ -145,8 +145,10 @@ def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome
     """
     outcome = Outcome()
     errors: dict[str, list[np.ndarray]] = {}
+    resets = {p: g for p, g in rules.one_step().items() if not isinstance(rules.gates[p], Lockstep)}
     lengths = sorted({1} | {gate.steps for gate in rules.windows().values()})
     for chunk in traces.chunks():
+        outcome.divergences += _resets(runner, chunk, resets, outcome.episodes)
         for steps in lengths:
             paths = _paths_at(rules, steps)
             if paths:
@@ -154,7 +156,8 @@ def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome
         outcome.episodes += chunk.lanes
         outcome.steps += int(chunk.lengths.sum())
     for path, parts in sorted(errors.items()):
-        outcome.numbers[f"{path} max"] = float(max(part.max(initial=0.0) for part in parts))
+        if sum(part.size for part in parts):
+            outcome.numbers[f"{path} max"] = float(max(part.max(initial=0.0) for part in parts))
         gate = rules.gates[path]
         for threshold, _ in gate.above if isinstance(gate, Resync) else ():
             total = sum(part.size for part in parts)
@@ -163,9 +166,25 @@ def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome
     return outcome
 
 
+def _resets(
+    runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], before: int
+) -> list[Divergence]:
+    """Compare the first frames, which no run from a later state shows."""
+    want = {path: v[:1] for path, v in chunk.window(0, sorted({*gates, "reward"})).items()}
+    _, first = runner.reset(chunk.starts)
+    got = {path: values[None] for path, values in first.items()}
+    misses = first_misses(frames_differ(want, got, gates), np.ones((1, chunk.lanes), bool), 0)
+    return [_divergence(chunk, before, miss) for miss in misses]
+
+
 def broken_fractions(outcome: Outcome, rules: Rules) -> list[str]:
-    """Return one line for each quantile gate that the outcome's numbers break."""
-    lines = []
+    """Return one line for each quantile gate broken, and for each gate that compared nothing."""
+    gated = [*rules.resync(), *rules.windows()]
+    lines = [
+        f"`{path}`: no episode was long enough for its gate, {rules.gates[path]}"
+        for path in gated
+        if f"{path} max" not in outcome.numbers
+    ]
     for path, gate in rules.resync().items():
         for threshold, allowed in gate.above:
             share = outcome.numbers.get(f"{path} > {threshold:g}", 0.0)
@@ -202,12 +221,7 @@ def _from_states(
         actions = chunk.window_actions(number)
         frames = chunk.window(number, sorted({*paths, *state_paths}))
         begin = number * WINDOW
-        rows = np.arange(0, len(actions) - steps + 1, steps)
-        t, lane = (
-            grid.ravel() for grid in np.meshgrid(rows, np.arange(chunk.lanes), indexing="ij")
-        )
-        whole = begin + t + steps <= chunk.lengths[lane]
-        t, lane = t[whole], lane[whole]
+        t, lane = _beginnings(chunk.lengths - begin, len(actions), steps)
         for part in range(0, len(t), _BATCH):
             at, who = t[part : part + _BATCH], lane[part : part + _BATCH]
             short = _BATCH - len(at)
@@ -225,6 +239,21 @@ def _from_states(
                 gate: Any = rules.gates[path]
                 worst[path] = size.reshape(steps, size.shape[1], -1).max((0, 2)) > gate.max
             _note_worst(outcome, chunk, begin, at[keep], who[keep], worst, states, moves)
+
+
+def _beginnings(left: np.ndarray, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (row, lane) of every run of `steps` steps in a window of `rows` rows.
+
+    left: i32[N], steps that each lane has left at the window's first row. Runs follow each
+    other; the last one is moved back to end where the lane or the window ends, so that no
+    step is left out but those of lanes shorter than a run.
+    """
+    last = np.minimum(left, rows) - steps
+    grid = np.arange(0, max(rows, 1), steps)[:, None]
+    at = np.minimum(grid, last[None])
+    fresh = (last >= 0) & (grid < last + steps)
+    t, lane = np.nonzero(fresh)
+    return at[t, lane], lane
 
 
 def _note_worst(

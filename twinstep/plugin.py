@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twinstep import __version__, baseline, matching, registry, scheduling, summary
+from twinstep import __version__, baseline, matching, registry, scheduling, summary, tally
 from twinstep.cache import CacheWarning, read_export
 from twinstep.errors import OracleFailed, OracleMissing, UserError
 from twinstep.harness import (
@@ -394,10 +394,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         result.longrepr = text = _one_line(item, error)
         if isinstance(error, CandidateBroken):
             item.user_properties.append((summary.BROKEN, text.partition("\n")[0]))
+    if error is not None and not isinstance(error, Divergence | CandidateBroken | AssertionError):
+        item.user_properties.append((summary.FAULT, True))
     if call.when == "call" or result.outcome != "passed":
         made = item.stash.get(_LAB, None)
         if made is not None:
-            item.user_properties.append((summary.NOTES, summary.notes_of(made)))
+            item.user_properties.append((summary.NOTES, tally.notes_of(made)))
         result.user_properties = list(item.user_properties)
     return result
 

@@ -180,14 +180,13 @@ class Runner:
                 name: np.stack([np.asarray(start.fields[name]) for start, _ in group])
                 for name in group[0][0].fields
             }
-            parts = list(
-                self.windows(
-                    Start(seeds, fields),
-                    lambda w, padded=padded: padded[w * WINDOW : (w + 1) * WINDOW],
-                    -(-longest // WINDOW),
-                    FEW,
-                )
+            windows = self.windows(
+                Start(seeds, fields),
+                lambda w, padded=padded: padded[w * WINDOW : (w + 1) * WINDOW],
+                -(-longest // WINDOW),
+                FEW,
             )
+            parts = [{path: v[:, : len(group)].copy() for path, v in w.items()} for w in windows]
             for lane, (_, actions) in enumerate(group):
                 out.append(
                     {
@@ -210,7 +209,9 @@ class Runner:
             for path in self._compared
         }
         self._require(what, named, expected, leading)
-        return {path: named[path] for path in self._compared}
+        # A copy: the candidate may use its buffers again. A rollout's are read before it does.
+        keep = np.asarray if what == "rollout" else np.array
+        return {path: keep(named[path]) for path in self._compared}
 
     def _require(
         self,

@@ -1,6 +1,6 @@
 """Which episodes are played: public, tree and holdout seeds.
 
-public: 0, 1, 2, ...; the same for everyone, so recorded episodes are found in the cache.
+public: the same for everyone, so recorded episodes are found in the cache.
 tree: derived from the candidate's own files, so that every edit re-rolls them and yet anyone
 can compute them again. holdout: keyed with a secret that the candidate's author has not
 got (TWINSTEP_HOLDOUT_KEY).
@@ -30,7 +30,8 @@ KINDS = ("public", "tree", "holdout")
 def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None) -> np.ndarray:
     """Return u32[count, 2] seeds; UserError if the kind is unknown or lacks its secret."""
     if kind == "public":
-        return np.stack([np.arange(count), np.zeros(count)], -1).astype(np.uint32)
+        plain = np.array(_PLAIN[:count], np.uint32).reshape(-1, 2)
+        return np.concatenate([plain, _derived(b"public", "", len(plain), count)])
     if kind == "tree":
         if candidate is None:
             raise UserError("tree seeds belong to a candidate: choose one with --candidate")
@@ -42,11 +43,25 @@ def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None
         key = secret.encode()
     else:
         raise UserError(f"unknown seeds '{kind}' (known: {', '.join(KINDS)})")
+    return _derived(key, env, 0, count)
+
+
+#: The first public seeds: easy to name, and the edges of both words. The rest are hashed, so
+#: that every bit of a seed is compared.
+_PLAIN = (
+    (0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 2),
+    (2**31 - 1, 0), (2**31, 0), (2**32 - 1, 0), (0, 2**31), (0, 2**32 - 1), (2**32 - 1, 2**32 - 1),
+)  # fmt: skip
+
+
+def _derived(key: bytes, env: str, first: int, last: int) -> np.ndarray:
+    """Return the seeds u32[last - first, 2] with these numbers under a key."""
     words = [
         hmac.new(key, f"{env}/{number}".encode(), hashlib.sha256).digest()[:8]
-        for number in range(count)
+        for number in range(first, last)
     ]
-    return np.array([np.frombuffer(word, "<u4") for word in words], np.uint32)
+    rows = [np.frombuffer(word, "<u4") for word in words]
+    return np.array(rows, np.uint32).reshape(-1, 2)
 
 
 def starts_of(contract: Contract, seeds: np.ndarray) -> Start:

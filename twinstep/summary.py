@@ -6,6 +6,7 @@ xdist and one without give the same bytes.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 from collections import Counter
@@ -16,41 +17,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twinstep import __version__, github, paths, report
+from twinstep import __version__, github, paths, report, scheduling, tally
 from twinstep.cache import TraceCache, export
-from twinstep.harness import Lab
-from twinstep.verdicts import sources_hash
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
 BROKEN = "twinstep_broken"
+FAULT = "twinstep_fault"
 TROUBLE = "twinstep_trouble"
-
-
-def notes_of(lab: Lab) -> dict[str, Any]:
-    """Return what the verdict says of a test's pair, as plain data."""
-    subject = lab.pair.subject
-    made = lab.built
-    return {
-        "pair": lab.pair.label,
-        "environment": subject.env.name,
-        "variant": subject.variant.name,
-        "candidate": lab.pair.candidate.name,
-        "contract": subject.contract.version,
-        "contract_digest": subject.contract.digest(),
-        "params": {k: subject.contract.params[k] for k in sorted(subject.contract.params)},
-        "oracle": subject.env.oracle.title,
-        "pins": dict(subject.probe.pins),
-        "dtype": made.dtype if made else "",
-        "platform": made.platform if made else "",
-        "gates": {path: repr(gate) for path, gate in lab.rules.gates.items()} if made else {},
-        "owed": _owed(lab) if made else [],
-        "sources": sources_hash(lab.pair.candidate),
-        "seeds": lab.reference.harness.settings.seeds,
-        "imported": bool(lab.reference.harness.imported),
-        "level": lab.level,
-        **lab.notes,
-    }
 
 
 def text_of_failure(record: dict[str, Any], folder: str) -> str:
@@ -68,8 +42,16 @@ class Summary:
         self._pairs: dict[str, dict[str, Any]] = {}
         self._times: dict[str, float] = {}
         self._broken: Counter[str] = Counter()
+        self._unnoted: list[str] = []
+        self._complete = True
         self._trouble = ""
         self._keys: set[str] = set()
+
+    def pytest_sessionstart(self) -> None:
+        """Remove the verdict of the run before: a run that dies must not leave it standing."""
+        if not self._config.option.collectonly:
+            with contextlib.suppress(OSError):
+                Path(self._config.option.twinstep_verdict).unlink()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -87,6 +69,8 @@ class Summary:
             self._times[report.nodeid] = round(report.duration, 3)
         if notes is not None and (report.when == "call" or report.outcome != "passed"):
             self._count(notes, report)
+        elif notes is None and report.outcome == "failed":
+            self._unnoted.append(report.nodeid)
 
     def _keep(self, record: dict[str, Any]) -> None:
         self._records[record["id"]] = record
@@ -96,29 +80,11 @@ class Summary:
             self._trouble = f"the report cannot be written to {self._folder} ({error.strerror})"
 
     def _count(self, notes: dict[str, Any], test: pytest.TestReport) -> None:
-        pair = self._pairs.setdefault(notes["pair"], _new_pair(notes))
-        for name in ("dtype", "platform", "gates", "owed"):
-            pair[name] = pair[name] or notes[name]
-        level = pair["levels"].setdefault(
-            f"level{notes['level']}",
-            {"passed": 0, "failed": 0, "skipped": 0, "expected_failures": 0},
-        )
-        if hasattr(test, "wasxfail"):
-            level["expected_failures"] += 1
-        else:
-            level[test.outcome] += 1
+        pair = self._pairs.setdefault(notes["pair"], tally.new_pair(notes))
         coverage = notes.get("coverage")
         if coverage:
             self._keys.add(coverage["key"])
-        if coverage and notes["level"] == 3 and "test_episodes_match" in test.nodeid:
-            pair["drivers"][coverage["driver"]] = {
-                name: value for name, value in coverage.items() if name not in ("driver", "key")
-            }
-        if test.outcome == "passed" and not hasattr(test, "wasxfail"):
-            for name in ("compared", "auto_reset", "batches"):
-                pair[name] = sorted({*pair[name], *notes.get(name, [])})
-        for name, value in notes.get("numbers", {}).items():
-            pair["numbers"][name] = value
+        tally.count(pair, notes, _outcome(test))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -127,10 +93,28 @@ class Summary:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files. A run that could not say what it found has not passed."""
+        ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        self._complete = session.exitstatus in ended and not session.shouldstop
+        self._count_lost()
         if self._pairs:
             self._write_verdict()
         if self._trouble and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _count_lost(self) -> None:
+        """Count failures that came without notes: the worker died, or the lab's set-up failed."""
+        for test in self._unnoted:
+            label = scheduling.group(test, self._pairs)
+            if label in self._pairs:
+                pair = self._pairs[label]
+                levels = sorted(pair["levels"])
+                tally.count_outcome(pair, int(levels[-1].removeprefix("level")), "failed")
+
+    def _finished(self) -> dict[str, dict[str, Any]]:
+        return {
+            label: tally.finished(pair, self._complete)
+            for label, pair in sorted(self._pairs.items())
+        }
 
     def _write_verdict(self) -> None:
         """Write verdict.json and, apart from it, the times."""
@@ -158,18 +142,11 @@ class Summary:
 
     def verdict(self) -> dict[str, Any]:
         """Return the verdict: what was verified, on what, how, and how it ended."""
-        pairs = {}
-        for label, pair in sorted(self._pairs.items()):
-            pair = {**pair, "levels": dict(sorted(pair["levels"].items()))}
-            pair["drivers"] = dict(sorted(pair["drivers"].items()))
-            pair["numbers"] = {name: _plain(n) for name, n in sorted(pair["numbers"].items())}
-            pair["verdict"] = _word(pair)
-            pairs[label] = pair
         return {
             "schema": 1,
             "twinstep": __version__,
             "versions": _versions(),
-            "pairs": pairs,
+            "pairs": self._finished(),
             "reports": sorted(self._records),
         }
 
@@ -195,17 +172,17 @@ class Summary:
     def _lines(self) -> list[str]:
         lines = []
         shown: set[tuple[str, str]] = set()
-        for label, pair in sorted(self._pairs.items()):
+        for label, pair in self._finished().items():
             counts = " ".join(
                 f"{name}: {_counts(level)}" for name, level in sorted(pair["levels"].items())
             )
             built = f" ({pair['dtype']} on {pair['platform']})" if pair["dtype"] else ""
-            lines.append(f"{label}{built}: {_word(pair)}; {counts}")
-            missing = sorted(set(pair["owed"]) - set(pair["compared"]))
-            if pair["compared"] and missing:
-                lines.append(f"    not compared: {', '.join(missing)}")
+            lines.append(f"{label}{built}: {pair['verdict']}; {counts}")
+            if pair["compared"] and pair["missing"]:
+                lines.append(f"    not compared: {', '.join(pair['missing'])}")
+            lines += [f"    {line}" for line in pair["lines"]]
             for name, value in sorted(pair["numbers"].items()):
-                lines.append(f"    {name}: {value:.6g}")
+                lines.append(f"    {name}: {value if isinstance(value, str) else f'{value:.6g}'}")
             subject = label.rpartition("-")[0]
             for driver, seen in sorted(pair["drivers"].items()):
                 if (subject, driver) not in shown:
@@ -251,37 +228,11 @@ def encode(verdict: dict[str, Any]) -> bytes:
     return (json.dumps(verdict, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
 
 
-def _plain(number: float) -> float | str:
-    """JSON has no infinity and no NaN; a candidate's error may be one."""
-    return number if np.isfinite(number) else str(number)
-
-
-def _new_pair(notes: dict[str, Any]) -> dict[str, Any]:
-    left_out = ("pair", "level", "coverage")
-    kept = {name: value for name, value in notes.items() if name not in left_out}
-    lists = {"compared": [], "auto_reset": [], "batches": []}
-    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}}
-
-
-def _owed(lab: Lab) -> list[str]:
-    """Return the level 3 comparisons without which a candidate is not verified."""
-    rules = lab.rules
-    kinds = ["lockstep"] if rules.lockstep() else []
-    kinds += ["resync"] if rules.resync() or rules.windows() else []
-    return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
-
-
-def _word(pair: dict[str, Any]) -> str:
-    """Return the verdict in one word or two. Never `equal` beside a failure."""
-    levels = pair["levels"]
-    if any(level["failed"] for level in levels.values()):
-        return "differs"
-    if any(level["expected_failures"] for level in levels.values()):
-        return "differs as expected"
-    if not pair["compared"]:
-        return "not verified"
-    word = "equal in part" if set(pair["owed"]) - set(pair["compared"]) else "equal"
-    return f"{word} (imported traces)" if pair["imported"] else word
+def _outcome(test: pytest.TestReport) -> str:
+    if hasattr(test, "wasxfail"):
+        return "expected_failures"
+    faulty = any(name == FAULT for name, _ in test.user_properties)
+    return "errors" if test.outcome == "failed" and faulty else test.outcome
 
 
 def _counts(level: dict[str, int]) -> str:

@@ -38,7 +38,7 @@ WRONG = "legal[:, :, 0] = (acting.all(1) | (heap == 1))[:, None] & acting"
 #: What the project's own run leaves out is slow to import and of no use to it.
 QUICK = ("--noconftest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q")
 #: The one candidate, in few and short episodes.
-SHORT = ("--candidate", "mine", "--driver", "random", "--driver", "sticky", "--episodes", "6")
+SHORT = ("--candidate", "mine", "--driver", "random", "--driver", "sticky", "--episodes", "24")
 
 
 class Run(NamedTuple):

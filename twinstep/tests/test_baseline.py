@@ -89,8 +89,8 @@ def test_a_counterexample_that_agrees_fails_its_test_and_names_the_entry(expect)
     assert "passing is offered too often" in run.text
     assert "Traceback" not in run.text
     pair = run.verdict["pairs"][PAIR]
-    assert pair["verdict"] == "differs"
-    assert pair["levels"]["level3"]["failed"] == 1
+    assert pair["verdict"] == "error"
+    assert pair["levels"]["level3"]["errors"] == 1
 
 
 def test_a_counterexample_of_other_parameters_fails_its_test(expect):

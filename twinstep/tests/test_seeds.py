@@ -35,7 +35,7 @@ def test_tree_seeds_are_rerolled_by_an_edit_of_the_candidate_and_by_nothing_else
     run, first = played(project, *args)
     assert run.code == 0, run.text
     assert run.verdict["pairs"]["duel-mine"]["seeds"] == "tree"
-    assert len(set(first["random"])) == 6
+    assert len(set(first["random"])) == 24
     (project.folder / "notes.py").write_text("")
     run, again = played(project, *args)
     assert again == first
@@ -70,7 +70,16 @@ def test_the_same_key_gives_the_same_seeds(monkeypatch):
     assert given(KEY) == given(KEY)
     assert given(KEY) != given(OTHER)
     assert len({tuple(seed) for seed in given(KEY)}) == 8
-    assert seeds("public", 8, "duel").tolist() == [[n, 0] for n in range(8)]
+
+
+def test_public_seeds_use_every_bit_of_both_words_and_never_repeat():
+    drawn = seeds("public", 1000, "duel")
+    assert drawn[:2].tolist() == [[0, 0], [1, 0]]
+    assert (seeds("public", 100, "pong") == drawn[:100]).all()
+    assert len({tuple(seed) for seed in drawn.tolist()}) == 1000
+    first = drawn[:100]
+    assert (np.bitwise_or.reduce(first, 0) == 2**32 - 1).all()
+    assert (np.bitwise_and.reduce(first, 0) == 0).all()
 
 
 @pytest.fixture

@@ -152,6 +152,20 @@ BUGS = (
         "serve",
     ),
     Bug(
+        "seed_words_mixed_by_xor_alone",
+        "serve.py",
+        "h32(seed[0] ^ h32(seed[1]))",
+        "h32(seed[0] ^ seed[1])",
+        "reset",
+    ),
+    Bug(
+        "draws_counted_in_seven_bits",
+        "serve.py",
+        "(count * _GOLDEN)",
+        "((count & np.uint32(127)) * _GOLDEN)",
+        "serve",
+    ),
+    Bug(
         "tick_wraps_at_eight_bits",
         "step.py",
         "tick=state.tick + 1",

@@ -10,7 +10,7 @@ import pytest
 
 from twinstep.harness import Divergence, Harness, Lab
 from twinstep.interactions import test_steps
-from twinstep.properties import test_modules
+from twinstep.properties import test_modules, test_randomness
 from twinstep.properties.pong import test_quirk_limits, test_quirks
 from twinstep.registry import Pair
 from twinstep.rollouts import test_lockstep
@@ -20,6 +20,7 @@ Check = tuple[str, Callable[[Lab], None]]
 #: Kinds of checks in the suite's order, and their level.
 KINDS = {
     "modules alone": 1,
+    "starts": 1,
     "quirks": 1,
     "placed steps": 2,
     "lockstep, sticky": 3,
@@ -37,6 +38,9 @@ def checks(lab: Lab, kind: str) -> Iterator[Check]:
         for module in lab.contract.modules:
             name = f"properties/test_modules.py::{test.__name__}[{module.name}]"
             yield name, lambda lab, m=module.name: test(lab, m)
+    elif kind == "starts":
+        begun = test_randomness.test_the_first_frame_matches_the_oracle_for_any_seed
+        yield f"properties/test_randomness.py::{begun.__name__}", begun
     elif kind in _SOURCES:
         for source in _SOURCES[kind]:
             for name, function in vars(source).items():

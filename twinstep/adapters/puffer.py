@@ -1,0 +1,74 @@
+"""PufferLib 3's convention: five values in buffers that the caller shares, flat NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.env import Env
+from twinstep.errors import UserError
+
+
+class Puffer:
+    """`num_agents` lanes with same-step auto-reset, as PufferLib's own C environments have.
+
+    observations [N, ...], rewards f32[N], terminals and truncations bool[N], masks bool[N]
+    and actions are written in place at each step and returned without a copy; pass `buffers`
+    (name -> array) to share them.
+    """
+
+    def __init__(
+        self, env: Env, num_agents: int, buffers: dict[str, np.ndarray] | None = None
+    ) -> None:
+        if env.contract.players != 1:
+            raise UserError(f"one player a lane is expected; {env.id} has {env.contract.players}")
+        if env.auto_reset != "same-step":
+            raise UserError(f"PufferLib resets in the same step; this has '{env.auto_reset}'")
+        self.env = env
+        self.num_agents = num_agents
+        action, shape = env.contract.action_layout()
+        field = env.observation
+        layout = {
+            "observations": (field.dtype, (num_agents, *field.shape)),
+            "rewards": ("float32", (num_agents,)),
+            "terminals": ("bool", (num_agents,)),
+            "truncations": ("bool", (num_agents,)),
+            "masks": ("bool", (num_agents,)),
+            "actions": (action, (num_agents, *shape[1:])),
+        }
+        given = buffers or {}
+        self.buffers = {n: given.get(n, np.zeros(s, d)) for n, (d, s) in layout.items()}
+        for name, (dtype, expected) in layout.items():
+            held = self.buffers[name]
+            if held.dtype != np.dtype(dtype) or held.shape != expected:
+                raise UserError(
+                    f"buffer {name} is {held.dtype}{list(held.shape)}, expected "
+                    f"{np.dtype(dtype)}{list(expected)}"
+                )
+        self._state: Any = None
+
+    def reset(self, seed: int = 0) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        """Begin an episode in every lane; return (observations, infos)."""
+        self._state, now = self.env.reset(seed, self.num_agents)
+        self._write(now)
+        self.buffers["masks"][:] = True
+        return self.buffers["observations"], []
+
+    def step(self, actions: np.ndarray) -> tuple[Any, ...]:
+        """Apply actions [N, ...]; return the five values, the same arrays each time."""
+        self.buffers["actions"][:] = np.asarray(actions).reshape(self.buffers["actions"].shape)
+        self._state, now = self.env.step(self._state, self.buffers["actions"])
+        self._write(now)
+        held = self.buffers
+        return (held["observations"], held["rewards"], held["terminals"], held["truncations"], [])
+
+    def close(self) -> None:
+        """Free what the backend holds."""
+        self.env.close()
+
+    def _write(self, now: Any) -> None:
+        self.buffers["observations"][:] = now.obs
+        self.buffers["rewards"][:] = now.reward
+        self.buffers["terminals"][:] = now.terminated
+        self.buffers["truncations"][:] = now.truncated

@@ -1,0 +1,122 @@
+"""What one pair's tests add up to: counts, what was compared, and the verdict's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.harness import Lab, Settings
+from twinstep.verdicts import sources_hash
+
+#: A level 3 with fewer episodes a driver is no full verdict.
+FULL = Settings.episodes
+
+
+def notes_of(lab: Lab) -> dict[str, Any]:
+    """Return what the verdict says of a test's pair, as plain data."""
+    subject = lab.pair.subject
+    made = lab.built
+    return {
+        "pair": lab.pair.label,
+        "environment": subject.env.name,
+        "variant": subject.variant.name,
+        "candidate": lab.pair.candidate.name,
+        "contract": subject.contract.version,
+        "contract_digest": subject.contract.digest(),
+        "params": {k: subject.contract.params[k] for k in sorted(subject.contract.params)},
+        "oracle": subject.env.oracle.title,
+        "pins": dict(subject.probe.pins),
+        "dtype": made.dtype if made else "",
+        "platform": made.platform if made else "",
+        "gates": {path: repr(gate) for path, gate in lab.rules.gates.items()} if made else {},
+        "owed": _owed(lab) if made else [],
+        "sources": sources_hash(lab.pair.candidate),
+        "seeds": lab.reference.harness.settings.seeds,
+        "imported": bool(lab.reference.harness.imported),
+        "level": lab.level,
+        **lab.notes,
+    }
+
+
+def _owed(lab: Lab) -> list[str]:
+    """Return the level 3 comparisons without which a candidate is not verified."""
+    rules = lab.rules
+    kinds = ["lockstep"] if rules.lockstep() else []
+    kinds += ["resync"] if rules.resync() or rules.windows() else []
+    return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
+
+
+def new_pair(notes: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a pair of which nothing is counted yet."""
+    left_out = ("pair", "level", "coverage", "numbers", "lines")
+    kept = {name: value for name, value in notes.items() if name not in left_out}
+    lists = {"compared": [], "auto_reset": [], "batches": [], "lines": []}
+    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}}
+
+
+def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
+    """Add a test. outcome: passed, failed, errors, skipped or expected_failures."""
+    for name in ("dtype", "platform", "gates", "owed"):
+        pair[name] = pair[name] or notes[name]
+    count_outcome(pair, notes["level"], outcome)
+    coverage = notes.get("coverage")
+    if coverage and notes.get("compared"):
+        pair["drivers"][coverage["driver"]] = {
+            name: value for name, value in coverage.items() if name not in ("driver", "key")
+        }
+    if outcome == "passed":
+        for name in ("compared", "auto_reset", "batches", "lines"):
+            pair[name] = sorted({*pair[name], *notes.get(name, [])})
+    elif outcome == "failed":
+        pair["lines"] = sorted({*pair["lines"], *notes.get("lines", [])})
+    pair["numbers"].update(notes.get("numbers", {}))
+
+
+def count_outcome(pair: dict[str, Any], level: int, outcome: str) -> None:
+    """Add an outcome to a level's counts."""
+    names = ("passed", "failed", "errors", "skipped", "expected_failures")
+    held = pair["levels"].setdefault(f"level{level}", dict.fromkeys(names, 0))
+    held[outcome] += 1
+
+
+def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:
+    """Return a pair's entry as it stands in verdict.json. complete: whether the run ended."""
+    numbers = {name: _plain(number) for name, number in sorted(pair["numbers"].items())}
+    made = {
+        **pair,
+        "levels": dict(sorted(pair["levels"].items())),
+        "drivers": dict(sorted(pair["drivers"].items())),
+        "numbers": numbers,
+        "missing": _missing(pair, complete),
+    }
+    return made | {"verdict": _word(made)}
+
+
+def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
+    """Say what a full verdict would need beside what was done."""
+    found = sorted(set(pair["owed"]) - set(pair["compared"]))
+    small = [n for n, seen in sorted(pair["drivers"].items()) if seen["episodes"] < FULL]
+    found += [f"{FULL} episodes of {name}" for name in small]
+    return found if complete else [*found, "the run did not end"]
+
+
+def _word(pair: dict[str, Any]) -> str:
+    """Return the verdict in a few words. Never `equal` beside a failure."""
+    levels = pair["levels"].values()
+    if any(level["failed"] for level in levels):
+        return "differs"
+    if any(level["errors"] for level in levels):
+        return "error"
+    if any(level["expected_failures"] for level in levels):
+        return "differs as expected"
+    steps = sum(seen["steps"] for seen in pair["drivers"].values())
+    if not pair["compared"] or not steps:
+        return "not verified"
+    word = "equal in part" if pair["missing"] else "equal"
+    return f"{word} (imported traces)" if pair["imported"] else word
+
+
+def _plain(number: float) -> float | str:
+    """JSON has no infinity and no NaN; a candidate's error may be one."""
+    return number if np.isfinite(number) else str(number)
