@@ -1,4 +1,4 @@
-"""Keep a candidate away from the oracle while it is imported and built.
+"""Keep a candidate away from the oracle: while it is imported and built, and in every call.
 
 Oracle and candidate share nothing but the contract. A candidate that calls the reference
 would agree with it in everything and prove nothing.
@@ -6,9 +6,8 @@ would agree with it in everything and prove nothing.
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -32,31 +31,47 @@ class _Refusal(MetaPathFinder):
         return None
 
 
-@contextlib.contextmanager
-def without_the_oracle(pair: Pair) -> Iterator[None]:
-    """Refuse imports of the oracle's bridge and of the packages it drives.
+class Isolation:
+    """A context in which imports of the oracle are refused, entered around every call.
 
-    Modules that this process has already imported are put aside meanwhile. The bridge's
-    package is not refused to a candidate that lives in it, as in a project of one file.
+    Refused are the oracle's bridge and the packages it drives. Modules of theirs that this
+    process has imported already are put aside meanwhile. The bridge's package is not refused
+    to a candidate that lives in it, as in a project of one file.
     """
-    oracle = pair.subject.env.oracle
-    home = pair.candidate.factory.partition(":")[0]
-    refused = [*oracle.upstream]
-    if not _within(home, [oracle.package]):
-        refused.append(oracle.package)
-    aside = {name: module for name, module in sys.modules.items() if _within(name, refused)}
-    for name in aside:
-        del sys.modules[name]
-    parents = _taken_from_parents(aside)
-    finder = _Refusal(refused)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
-        for parent, leaf in parents:
-            setattr(parent, leaf, aside[f"{parent.__name__}.{leaf}"])
-        sys.modules.update(aside)
+
+    def __init__(self, pair: Pair) -> None:
+        oracle = pair.subject.env.oracle
+        home = pair.candidate.factory.partition(":")[0]
+        refused = [*oracle.upstream]
+        if not _within(home, [oracle.package]):
+            refused.append(oracle.package)
+        self._refused = refused
+        self._finder = _Refusal(refused)
+        self._known: list[str] = []
+        self._loaded = -1
+        self._depth = 0
+        self._aside: dict[str, ModuleType] = {}
+        self._parents: list[tuple[ModuleType, str]] = []
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        if self._depth > 1 or not self._refused:
+            return
+        if len(sys.modules) != self._loaded:  # looking through all of them takes a while
+            self._loaded = len(sys.modules)
+            self._known = [name for name in sys.modules if _within(name, self._refused)]
+        self._aside = {name: sys.modules.pop(name) for name in self._known if name in sys.modules}
+        self._parents = _taken_from_parents(self._aside)
+        sys.meta_path.insert(0, self._finder)
+
+    def __exit__(self, *exception: object) -> None:
+        self._depth -= 1
+        if self._depth or not self._refused:
+            return
+        sys.meta_path.remove(self._finder)
+        for parent, leaf in self._parents:
+            setattr(parent, leaf, self._aside[f"{parent.__name__}.{leaf}"])
+        sys.modules.update(self._aside)
 
 
 def _taken_from_parents(aside: dict[str, ModuleType]) -> list[tuple[ModuleType, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from twinstep import registry
 from twinstep.contract import Contract
 from twinstep.frames import Frame, Start, flatten, take_lanes
-from twinstep.isolation import without_the_oracle
+from twinstep.isolation import Isolation
 from twinstep.protocols import ModuleCall
 from twinstep.recording import offers
 from twinstep.registry import Pair
@@ -36,8 +37,15 @@ class CandidateBroken(Exception):
 class Runner:
     """A candidate behind checks. Every array it returns is NumPy, in the contract's layout."""
 
-    def __init__(self, contract: Contract, candidate: Any, name: str) -> None:
+    def __init__(
+        self,
+        contract: Contract,
+        candidate: Any,
+        name: str,
+        isolation: contextlib.AbstractContextManager[None] | None = None,
+    ) -> None:
         self.contract = contract
+        self._isolation = isolation or contextlib.nullcontext()
         self.candidate = candidate
         self.name = name
         self.dtype: str = candidate.dtype
@@ -49,7 +57,8 @@ class Runner:
     def of(cls, pair: Pair) -> Runner:
         """Build the pair's candidate. Raises CandidateBroken if it cannot be built."""
         factory = pair.candidate.factory
-        with without_the_oracle(pair):
+        isolation = Isolation(pair)
+        with isolation:
             candidate = _guard(
                 "be built", lambda: registry.load_object(factory)(pair.subject.contract)
             )
@@ -61,7 +70,7 @@ class Runner:
             if not isinstance(getattr(candidate, name), str):
                 word = getattr(candidate, name)
                 raise CandidateBroken(f"{factory}: `{name}` is {word!r}, not a text as 'float32'")
-        return cls(pair.subject.contract, candidate, pair.candidate.name)
+        return cls(pair.subject.contract, candidate, pair.candidate.name, isolation)
 
     def offers(self, method: str) -> bool:
         """Whether the candidate has the optional method."""
@@ -69,17 +78,19 @@ class Runner:
 
     def eager(self) -> Runner:
         """Return the same candidate without compilation."""
-        candidate = _guard("be made eager", lambda: self.candidate.eager())
+        candidate = self._guard("be made eager", lambda: self.candidate.eager())
         return Runner(self.contract, candidate, self.name)
 
     def reset(self, starts: Start) -> tuple[Any, dict[str, np.ndarray]]:
         """Begin one episode per lane; frames path -> [N, ...]."""
-        state, frame = _guard("reset", lambda: _two(self.candidate.reset(starts), "reset"))
+        state, frame = self._guard("reset", lambda: _two(self.candidate.reset(starts), "reset"))
         return state, self._checked("reset", frame, (len(np.asarray(starts.seed)),))
 
     def step(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply actions [N, P, ...]; frames path -> [N, ...]."""
-        state, frame = _guard("step", lambda: _two(self.candidate.step(state, actions), "step"))
+        state, frame = self._guard(
+            "step", lambda: _two(self.candidate.step(state, actions), "step")
+        )
         return state, self._checked("step", frame, (len(actions),))
 
     def rollout(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
@@ -93,7 +104,9 @@ class Runner:
         steps = len(actions)
         padded = np.zeros((WINDOW, *actions.shape[1:]), actions.dtype)
         padded[:steps] = actions
-        made = _guard("roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout"))
+        made = self._guard(
+            "roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout")
+        )
         state, frame = made
         named = self._checked("rollout", frame, (WINDOW, actions.shape[1]))
         return state, {path: values[:steps] for path, values in named.items()}
@@ -115,13 +128,13 @@ class Runner:
 
     def load(self, states: dict[str, np.ndarray]) -> Any:
         """Continue from state fields [N, ...]."""
-        return _guard("load", lambda: self.candidate.load(states))
+        return self._guard("load", lambda: self.candidate.load(states))
 
     def restart(self, state: Any) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply the reference's auto-reset to all lanes; frames path -> [N, ...]."""
-        made = _guard("restart", lambda: _two(self.candidate.restart(state), "restart"))
+        made = self._guard("restart", lambda: _two(self.candidate.restart(state), "restart"))
         state, frame = made
-        lanes = _guard("restart", lambda: len(np.asarray(frame.reward)))
+        lanes = self._guard("restart", lambda: len(np.asarray(frame.reward)))
         return state, self._checked("restart", frame, (lanes,))
 
     def play_from(
@@ -133,7 +146,7 @@ class Runner:
 
     def call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Evaluate a module on inputs with a leading N, checked against its declared outputs."""
-        out = _guard(f"call {module}", lambda: self.candidate.call(module, inputs))
+        out = self._guard(f"call {module}", lambda: self.candidate.call(module, inputs))
         lanes = len(next(iter(inputs.values())))
         declared = self.contract.module(module).outputs
         if not isinstance(out, Mapping):
@@ -145,7 +158,7 @@ class Runner:
 
     def explain(self, state: dict[str, np.ndarray], action: np.ndarray) -> list[ModuleCall]:
         """List the module calls of one step from a single state."""
-        return _guard("explain a step", lambda: self.candidate.explain(state, action))
+        return self._guard("explain a step", lambda: self.candidate.explain(state, action))
 
     def windows(
         self, starts: Start, actions: Callable[[int], np.ndarray], count: int, lanes: int
@@ -236,6 +249,10 @@ class Runner:
         for path in sorted(named.keys() - expected.keys()):
             if path not in self._layout and what in ("reset", "step", "rollout", "restart"):
                 raise CandidateBroken(f"{what} gave `{path}`, which the contract does not name")
+
+    def _guard(self, what: str, act: Callable[[], Any]) -> Any:
+        with self._isolation:
+            return _guard(what, act)
 
     def _narrower(self, got: np.dtype, want: np.dtype) -> bool:
         """A float32 candidate may answer a float64 contract; its gate says what that is worth."""

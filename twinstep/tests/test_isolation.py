@@ -2,11 +2,13 @@
 
 import sys
 
+import numpy as np
 import pytest
 
 from twinstep.environment import CandidateRef, Environment, OracleRef
 from twinstep.registry import Pair, Subject
 from twinstep.running import CandidateBroken, Runner
+from twinstep.sampling import some_starts
 from twinstep.tests.toys import duel
 
 BRIDGE = "class Oracle: pass\n"
@@ -58,6 +60,20 @@ def test_a_candidate_that_imports_the_oracle_is_refused(pair, name, loaded):
         Runner.of(made)
     if loaded:
         assert sys.modules["far_oracle.bridge"] is far_oracle.bridge
+
+
+def test_a_candidate_that_imports_the_oracle_in_a_step_is_refused(pair, tmp_path):
+    import far_oracle.bridge  # type: ignore[import-not-found]
+
+    made = pair("none", "")
+    module = tmp_path / "reaching_none.py"
+    body = "    def step(self, state, actions):\n        from far_oracle.bridge import Oracle\n"
+    module.write_text(module.read_text() + body)
+    runner = Runner.of(made)
+    state, _ = runner.reset(some_starts(runner.contract, 2))
+    with pytest.raises(CandidateBroken, match="belongs to the oracle"):
+        runner.step(state, np.zeros((2, 2), np.int32))
+    assert sys.modules["far_oracle.bridge"] is far_oracle.bridge
 
 
 def test_a_candidate_beside_the_oracle_in_one_file_is_built(pair):
