@@ -395,6 +395,7 @@ PONG = Environment(
             | {"step": f"{_RUST}/step.rs:step"},
             packages=("twinstep.candidates.pong",),
             probe="twinstep.candidates.pong.rust_pong:probe",
+            build="twinstep.candidates.pong.rust_pong:build",
         ),
     ),
     variants=(

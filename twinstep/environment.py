@@ -82,8 +82,9 @@ class CandidateRef:
     factory: `module:callable`, called as `factory(contract)`.
     edit: globs of the files that an agent may edit, from the repository's root.
     sources: module name -> `path:symbol`; the key "step" is the glue between modules.
-    package: import packages whose files make up the candidate (hashed for tree seeds).
+    packages: import packages whose files make up the candidate (hashed for tree seeds).
     probe: `module:callable -> Probe`, or "" if it always runs.
+    build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
     """
 
     name: str
@@ -92,6 +93,7 @@ class CandidateRef:
     sources: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     probe: str = ""
+    build: str = ""
 
 
 @dataclass(frozen=True)

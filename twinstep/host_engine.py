@@ -41,7 +41,8 @@ class NativeEngine:
         if self._mode == "off":
             state, frame = self._candidate.step(state, actions)
             return state, timestep(self._contract, frame, frame.obs)
-        state, frame, final = self._candidate.auto_step(state, actions, self._mode)
+        out = self._buffers(actions.shape[:1])
+        state, frame, final = self._candidate.auto_step(state, actions, self._mode, **out)
         return state, timestep(self._contract, frame, final)
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
@@ -51,7 +52,8 @@ class NativeEngine:
             state, frame = self._candidate.rollout(state, actions)
             return state, timestep(self._contract, frame, frame.obs)
         if self._mode != "off" and offers(self._candidate, "auto_rollout"):
-            state, frame, final = self._candidate.auto_rollout(state, actions, self._mode)
+            out = self._buffers(actions.shape[:2])
+            state, frame, final = self._candidate.auto_rollout(state, actions, self._mode, **out)
             return state, timestep(self._contract, frame, final)
         return loop(self.step, state, actions)
 
@@ -60,12 +62,23 @@ class NativeEngine:
         return self._candidate.frame(state)
 
     def load(self, fields: Fields, seed: Array, ended: Array) -> Any:
-        """Continue from a frame's fields."""
+        """Continue from a frame's fields. UserError if a lane waits for its next-step reset."""
+        if self._mode == "next-step" and np.asarray(ended).any():
+            raise UserError(
+                "a lane of this state waits for its next episode, which this backend cannot "
+                "restore: save it one step later, or restore it in a JAX backend"
+            )
         return self._candidate.load(dict(fields))
 
     def clone(self, state: Any) -> Any:
         """Return a state that a later step does not consume."""
         return self._candidate.copy(state)
+
+    def _buffers(self, shape: tuple[int, ...]) -> dict[str, Any]:
+        """Return new arrays without the frame's state, where the candidate takes them."""
+        if not offers(self._candidate, "buffers"):
+            return {}
+        return {"out": self._candidate.buffers(shape, minimal=True, final_obs=True)}
 
 
 class OracleState:

@@ -86,10 +86,14 @@ class Candidate(Protocol):
                                        single lane. Unlocks the naming of modules inside a step.
       eager() -> Candidate             the same without compilation, for jit = no jit
       frame(state) -> Frame            the present frame, nothing played. Unlocks `save`.
-      auto_step(state, actions[N, P, ...]) -> (State, Frame, final_obs)   see `TimeStep`: one
-                                       step, and lanes that ended begin their next episode.
-                                       Unlocks auto-reset for implementations outside JAX.
-      auto_rollout(state, actions[T, N, P, ...]) -> the same with leading [T, N]
+      auto_step(state, actions[N, P, ...], mode) -> (State, Frame, final_obs)
+                                       one step under `same-step` or `next-step` auto-reset, see
+                                       `TimeStep`. Unlocks auto-reset for implementations
+                                       outside JAX.
+      auto_rollout(state, actions[T, N, P, ...], mode) -> the same with leading [T, N]
+      buffers(shape, minimal, final_obs) -> arrays     that auto_step and auto_rollout write to
+                                       when they are given as `out`; minimal leaves out the
+                                       frame's state. shape is (N,) or (T, N).
     """
 
     dtype: str

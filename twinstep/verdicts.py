@@ -10,7 +10,7 @@ from typing import Any
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.registry import Pair, Subject
+from twinstep.registry import Pair, Subject, load_object
 from twinstep.seeds import files_hash, package_folder
 
 #: Where `pytest` writes its verdict, below the folder it runs in.
@@ -39,10 +39,11 @@ class Verdict:
 
 
 def sources_hash(candidate: CandidateRef) -> str:
-    """Return the hash of the packages that make up a candidate, as installed here."""
+    """Return the hash of what makes up a candidate here: its packages and its compiled part."""
     try:
-        return files_hash([package_folder(name) for name in candidate.packages])
-    except UserError:
+        hashed = files_hash([package_folder(name) for name in candidate.packages])
+        return hashed + (load_object(candidate.build)() if candidate.build else "")
+    except (UserError, ImportError):
         return ""
 
 

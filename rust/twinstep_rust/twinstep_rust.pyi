@@ -5,6 +5,9 @@ import numpy as np
 def version() -> str:
     """Version of the module, the same as the wheel's."""
 
+def sources() -> str:
+    """Hash of the sources it was built from."""
+
 # pong.rs
 
 class PongBatch:

@@ -10,8 +10,15 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Hash of the sources it was built from.
+#[pyfunction]
+fn sources() -> &'static str {
+    env!("TWINSTEP_RUST_SOURCES")
+}
+
 #[pymodule]
 fn twinstep_rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(sources, module)?)?;
     pong::register(module)
 }

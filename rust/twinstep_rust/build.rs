@@ -1,0 +1,42 @@
+//! Stamps the module with a hash of the workspace's sources, so that a stale build is noticed.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap()).join("..");
+    let mut files = Vec::new();
+    collect(&root, &root, &mut files);
+    files.sort();
+    // FNV-1a of 64 bits: a mistake is to be noticed, not an attack. The same in Python:
+    // twinstep/rust_sources.py.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for (name, path) in files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let content = fs::read(&path).unwrap();
+        for byte in name.bytes().chain([0]).chain(content).chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    println!("cargo:rerun-if-changed={}", root.display());
+    println!("cargo:rustc-env=TWINSTEP_RUST_SOURCES={hash:016x}");
+}
+
+/// Lists the workspace's `src/**/*.rs` by their names from its root.
+fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path
+            .strip_prefix(root)
+            .unwrap()
+            .to_string_lossy()
+            .replace('\\', "/");
+        if path.is_dir() {
+            if name != "target" {
+                collect(root, &path, files);
+            }
+        } else if name.ends_with(".rs") && name.contains("/src/") {
+            files.push((name, path));
+        }
+    }
+}
