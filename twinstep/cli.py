@@ -58,7 +58,8 @@ def _envs(args: argparse.Namespace) -> int:
             lack = pair.probe
             word = "can run" if not lack.problem else f"missing: {lack.problem}; {lack.mend}"
             print(f"  candidate {pair.candidate.name}: {word}")
-        print(f"  variants: {', '.join(v.name for v in env.variants)}")
+        if named := [variant.name for variant in env.variants if variant.name]:
+            print(f"  variants: {', '.join(named)}")
         for parameter in env.parameters:
             print(f"  --set {parameter.name}={parameter.default}: {parameter.doc}")
     return 0

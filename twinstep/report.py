@@ -274,7 +274,7 @@ def _case_text(record: dict[str, Any], folder: str) -> str:
         how = "1-minimal" if context["minimal"] else "budget spent, may not be minimal"
         lines[0] += f" (shrunk from {context['shrunk_from']} to {steps} steps, {how})"
     params = " ".join(f"{k}={v}" for k, v in record["params"].items())
-    lines.append(f"{record['contract']}, {params}")
+    lines.append(", ".join(filter(None, (record["contract"], params))))
     if case["kind"] == "module":
         inputs = ", ".join(f"{n}={text_of(v)}" for n, v in case["inputs"].items())
         lines.append(f"{case['module']}({inputs})")

@@ -53,6 +53,11 @@ def _whole(name: str, low: int, high: int, doc: str = "") -> Field:
     return Field(name, "int32", low=low, high=high, step=1, doc=doc)
 
 
+def _edges(limit: float) -> tuple[float, ...]:
+    """Return the last value inside and the first one outside, on both sides."""
+    return tuple(side * value for side in (-1, 1) for value in (limit, math.nextafter(limit, 9)))
+
+
 X = _real("x", 3.0, "the cart's position")
 X_DOT = _real("x_dot", 6.0)
 THETA = _real("theta", 0.3, "the pole's angle, radians; 0 is upright, positive leans right")
@@ -102,7 +107,7 @@ MODULES = (
         inputs=(X, THETA, BEYOND),
         outputs=(Field("terminated", "bool"), REWARD, BEYOND),
         needs=("move",),
-        landmarks=(0.0, X_LIMIT, -X_LIMIT, THETA_LIMIT, -THETA_LIMIT),
+        landmarks=(0.0, *_edges(X_LIMIT), *_edges(THETA_LIMIT)),
         source=f"{_FILE}:199-221",
         doc="Whether the episode is over, and the reward. Inputs are the values after the move.",
     ),
