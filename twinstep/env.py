@@ -157,8 +157,9 @@ class Env:
     def save(self, state: Any) -> bytes:
         """Return a state as bytes that any backend of this environment can restore."""
         seed = np.asarray(getattr(state, "seed", np.zeros((0, 2), np.uint32)))
-        ended = np.asarray(getattr(state, "ended", np.zeros(0, bool)))
-        return saving.pack(self.contract, self.frame(state), seed, ended)
+        frame = self.frame(state)
+        ended = np.asarray(frame.terminated) | np.asarray(frame.truncated)
+        return saving.pack(self.contract, frame, seed, ended & (self.auto_reset == "next-step"))
 
     def restore(self, data: bytes) -> Any:
         """Return the state that `save` was given. UserError if it is of another environment."""

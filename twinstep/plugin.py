@@ -137,6 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.addinivalue_line("markers", "slow: a long proof, run with -m slow")
     config.addinivalue_line("markers", "environment(name): only for this environment")
+    config.addinivalue_line("markers", "one_variant: only for each candidate's first variant")
     config.addinivalue_line("markers", "gates(kind): only for candidates with such gates")
     config.addinivalue_line(
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
@@ -269,6 +270,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if (wanted := metafunc.definition.get_closest_marker("gates")) is not None:
         pairs = [pair for pair in pairs if pair.has_gates(wanted.args[0])]
+    if metafunc.definition.get_closest_marker("one_variant") is not None:
+        first = {(pair.subject.env.name, pair.candidate.name): pair for pair in reversed(pairs)}
+        pairs = [pair for pair in pairs if pair in first.values()]
     columns, rows = ["lab"], [((pair,), pair.label) for pair in pairs]
     for extra, values in (("module", _modules), ("driver", _drivers)):
         if extra in names:

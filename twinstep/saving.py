@@ -50,5 +50,5 @@ def unpack(contract: Contract, data: bytes) -> tuple[dict[str, np.ndarray], Any,
     fields = {name.removeprefix("state."): value for name, value in arrays.items()}
     lanes = len(next(iter(fields.values())))
     if not len(seed):
-        seed, ended = np.zeros((lanes, 2), np.uint32), np.zeros(lanes, bool)
+        seed = np.zeros((lanes, 2), np.uint32)
     return fields, seed, ended

@@ -1,0 +1,230 @@
+"""Level 3: every adapter gives the transitions of the oracle, like `make` itself."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from twinstep.env import Env
+from twinstep.rollouts.test_shipped import VIEWS, _env, _recordings, _require, _seeds
+from twinstep.shipping import Expected, expected_of, mismatch
+from twinstep.timestep import TimeStep, lane_seeds
+
+# The adapters see nothing of a variant but its actions' kind.
+pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep"), pytest.mark.one_variant]
+
+STEPS, LANES = 256, 8
+
+
+def _expected(lab, mode):
+    """Return what LANES lanes must give for STEPS steps."""
+    _, frames, actions = next(_recordings(lab))
+    cut = {path: values[: STEPS + 1, :LANES] for path, values in frames.items()}
+    expected = VIEWS[mode](lab.contract, expected_of(lab.contract, cut, actions[:STEPS, :LANES]))
+    return expected
+
+
+def _compare(lab, mode, expected: Expected, rows: list[dict]):
+    """Compare an adapter's rows, each name -> [N, ...]; names it does not return are left out."""
+    names = [name for name in expected.heads if name in rows[0]]
+    heads = {name: np.stack([np.asarray(row[name]) for row in rows]) for name in names}
+    got = TimeStep(**{name: heads.get(name) for name in TimeStep._fields})
+    kept = {name: expected.heads[name] for name in names}
+    part = Expected(expected.actions, kept, expected.valid)
+    assert {"obs", "reward"} <= set(names)
+    _require(lab, mode, "random", mismatch(part, got, lab.rules.lockstep()))
+
+
+def _flat(lab, actions):
+    """Drop the player's axis for the adapters of one player."""
+    return actions[:, :, 0]
+
+
+def _traceable(lab, mode):
+    env = _env(lab, mode)
+    if not env.traceable:
+        pytest.skip("this convention needs a JAX backend")
+    return env
+
+
+@pytest.mark.parametrize("values", [5, 6])
+def test_gymnax_steps_match_the_oracle(lab, values):
+    """A vmapped, scanned loop in gymnax's convention, as JAX trainers write it."""
+    from twinstep.adapters.gymnax import Gymnax
+
+    _single_player(lab)
+    env = Gymnax(_traceable(lab, "same-step"), values)
+    expected = _expected(lab, "same-step")
+    keys = jnp.asarray(_seeds(lab, LANES))
+    with env.env._precision():
+        _, state = jax.vmap(env.reset)(keys)
+        step = jax.vmap(env.step)
+
+        def act(state, action):
+            obs, state, reward, *ends, info = step(keys, state, action)
+            done = ends[0] if values == 5 else ends[0] | ends[1]
+            return state, (obs, reward, done, info)
+
+        moves = jnp.asarray(_flat(lab, expected.actions))
+        _, (obs, reward, done, info) = jax.jit(lambda s, a: jax.lax.scan(act, s, a))(state, moves)
+    ended = np.asarray(info["terminated"]) | np.asarray(info["truncated"])
+    assert (np.asarray(done) == ended).all()
+    rows = [
+        {"obs": obs[t], "reward": reward[t], **{name: value[t] for name, value in info.items()}}
+        for t in range(STEPS)
+    ]
+    _compare(lab, "same-step", expected, rows)
+
+
+@pytest.mark.parametrize("mode", VIEWS)
+def test_gymnasium_vector_steps_match_the_oracle(lab, mode):
+    """Gymnasium's VectorEnv under each of its auto-reset modes, in any backend."""
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    from twinstep.adapters.gymnasium import VectorEnv
+
+    _single_player(lab)
+    vector = VectorEnv(_env(lab, mode), LANES)
+    expected = _expected(lab, mode)
+    vector._state, first = vector.env.reset(_seeds(lab, LANES))
+    rows = []
+    for action in _flat(lab, expected.actions):
+        obs, reward, terminated, truncated, info = vector.step(action)
+        row = {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated}
+        if mode == "same-step":
+            final = obs.copy()
+            ended = info.get("_final_obs", np.zeros(LANES, bool))
+            final[ended] = info["final_obs"][ended] if ended.any() else 0
+            row["final_obs"] = final
+        rows.append(row)
+    _compare(lab, mode, expected, rows)
+
+
+def test_puffer_buffers_match_the_oracle(lab):
+    """PufferLib's five values, written into buffers that the caller shares."""
+    from twinstep.adapters.puffer import Puffer
+
+    _single_player(lab)
+    env = _env(lab, "same-step")
+    shared = np.zeros((LANES, *lab.contract.observation.shape), lab.contract.observation.dtype)
+    puffer = Puffer(env, LANES, {"observations": shared})
+    expected = _expected(lab, "same-step")
+    puffer._state, _ = env.reset(_seeds(lab, LANES))
+    rows = []
+    for action in _flat(lab, expected.actions):
+        obs, reward, terminals, truncations, _ = puffer.step(action)
+        assert obs is shared
+        named = {"obs": obs, "reward": reward, "terminated": terminals, "truncated": truncations}
+        rows.append({name: value.copy() for name, value in named.items()})
+    _compare(lab, "same-step", expected, rows)
+
+
+def test_pgx_games_match_the_oracle(lab):
+    """pgx's State, one game a lane, vmapped; after the end nothing changes."""
+    from twinstep.adapters.pgx import Pgx
+    from twinstep.contract import Discrete
+
+    if not isinstance(lab.contract.action, Discrete):
+        pytest.skip("pgx knows discrete actions only")
+    _single_player(lab)
+    game = Pgx(_traceable(lab, "off"))
+    expected = _expected(lab, "off")
+    state = jax.vmap(game.init)(jnp.asarray(_seeds(lab, LANES)))
+    step = jax.jit(jax.vmap(game.step))
+    rows = []
+    for action in _flat(lab, expected.actions):
+        state = step(state, jnp.asarray(action))
+        rows.append(
+            {"obs": state.observation, "reward": state.rewards[:, 0],
+             "terminated": state.terminated, "truncated": state.truncated}
+        )  # fmt: skip
+    _compare(lab, "off", expected, rows)
+    over = np.asarray(state.terminated | state.truncated)
+    after = step(state, jnp.asarray(_flat(lab, expected.actions)[0]))
+    assert (np.asarray(after.observation)[over] == np.asarray(state.observation)[over]).all()
+    assert (np.asarray(after.rewards)[over] == 0).all()
+
+
+def test_players_games_match_the_oracle(lab):
+    """PettingZoo's dictionaries by player, one game."""
+    from twinstep.adapters.players import Players
+
+    env = _env(lab, "off")
+    _, frames, actions = next(_recordings(lab))
+    game = Players(env)
+    game._state, now = env.reset(_seeds(lab, 1))
+    game.agents = list(game.possible_agents)
+    gates = lab.rules.lockstep()
+    for t in range(STEPS):
+        given = {name: actions[t, 0, p] for p, name in enumerate(game.possible_agents)}
+        obs, reward, terminated, truncated, _ = game.step(given)
+        for p, name in enumerate(game.possible_agents):
+            if "obs" in gates and gates["obs"].exact:
+                assert obs[name].tobytes() == frames["final_obs"][t + 1, 0, p].tobytes(), (t, name)
+            if "reward" in gates and gates["reward"].exact:
+                assert reward[name] == frames["reward"][t + 1, 0, p], (t, name)
+            assert terminated[name] == frames["terminated"][t + 1, 0], (t, name)
+            assert truncated[name] == frames["truncated"][t + 1, 0], (t, name)
+        if not game.agents:
+            return
+
+
+@pytest.mark.parametrize("mode", VIEWS)
+def test_saved_and_cloned_states_continue_exactly(lab, mode):
+    """A state saved in the middle, restored or cloned, goes on as the state it was taken from."""
+    env = _env(lab, mode)
+    if not lab.runner.offers("load") or not (env.traceable or lab.runner.offers("frame")):
+        pytest.skip("saving needs `frame` and `load`")
+    expected = _expected(lab, mode)
+    half = STEPS // 2
+    state, _ = env.reset(_seeds(lab, LANES))
+    state, _ = env.rollout(state, expected.actions[:half])
+    try:
+        restored = env.restore(env.save(state))
+    except Exception as error:
+        if "waits for its next episode" not in str(error):
+            raise
+        state, _ = env.step(state, expected.actions[half])
+        half += 1
+        restored = env.restore(env.save(state))
+    twin = env.clone(state)
+    rest = expected.actions[half:]
+    for begun in (state, restored, twin):
+        _, steps = env.rollout(begun, rest)
+        part = Expected(
+            rest, {n: v[half:] for n, v in expected.heads.items()}, expected.valid[half:]
+        )
+        _require(lab, mode, "random", mismatch(part, steps, lab.rules.lockstep()))
+
+
+def test_every_backend_restores_a_state_of_every_other(lab):
+    """What one backend has saved another plays on, to the last bit."""
+    env = _env(lab, "same-step")
+    subject = lab.pair.subject
+    others = [ref.name for ref in subject.env.candidates if ref.name != lab.pair.candidate.name]
+    state, _ = env.reset(_seeds(lab, LANES))
+    expected = _expected(lab, "same-step")
+    state, _ = env.rollout(state, expected.actions[:100])
+    saved = env.save(state)
+    for name in others:
+        other = Env(subject, name, "same-step")
+        _, steps = other.rollout(other.restore(saved), expected.actions[100:])
+        part = Expected(
+            expected.actions[100:],
+            {n: v[100:] for n, v in expected.heads.items()},
+            expected.valid[100:],
+        )
+        problem = mismatch(part, steps, lab.rules.lockstep())
+        assert not problem, f"{lab.pair.candidate.name} -> {name}: {problem}"
+
+
+def test_lanes_of_a_made_environment_begin_with_the_seeds_it_promises(lab):
+    """reset(seed=s, lanes=n) is reset of (s, 0), (s + 1, 0), ..."""
+    env = _env(lab, "off")
+    _, one = env.reset(7, LANES)
+    _, two = env.reset(lane_seeds(7, LANES))
+    assert np.asarray(one.obs).tobytes() == np.asarray(two.obs).tobytes()
+
+
+def _single_player(lab):
+    if lab.contract.players != 1:
+        pytest.skip("this convention knows one player")
