@@ -122,8 +122,10 @@ def _last_frames(chunk: ChunkFile, paths: list[str]) -> dict[str, np.ndarray]:
     out: dict[str, np.ndarray] = {}
     for number in range(chunk.windows):
         begin = number * WINDOW
-        rows = chunk.window(number, paths)
         lanes = np.flatnonzero((chunk.lengths >= begin) & (chunk.lengths <= begin + WINDOW))
+        if not len(lanes) and out:
+            continue
+        rows = chunk.window(number, paths)
         for path, values in rows.items():
             kept = out.setdefault(path, np.zeros(values.shape[1:], values.dtype))
             kept[lanes] = values[chunk.lengths[lanes] - begin, lanes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 
@@ -21,9 +22,9 @@ def writable(folder: Path) -> bool:
     """Whether files can be made in `folder`, which is created if it can be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        handle, probe = tempfile.mkstemp(prefix=".writable-", dir=folder)
+        os.close(handle)
+        os.unlink(probe)
     except OSError:
         return False
     return True
