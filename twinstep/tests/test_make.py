@@ -1,0 +1,189 @@
+"""`twinstep.make`: wrong names end in one line, a verdict goes stale, names decode."""
+
+import json
+import os
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import twinstep
+from twinstep.adapters.gymnax import Gymnax
+from twinstep.adapters.pgx import Pgx
+from twinstep.adapters.players import Players
+from twinstep.adapters.puffer import Puffer
+from twinstep.errors import UserError
+from twinstep.oracles.pong import upstream
+from twinstep.seeds import files_hash
+from twinstep.verdicts import LOCAL
+
+
+@pytest.mark.parametrize(
+    ("id", "given", "says"),
+    [
+        ("pnog-v0", {}, "unknown environment 'pnog-v0'; did you mean 'pong-v0'?"),
+        ("pong", {}, "write 'pong-v0'"),
+        ("pong-v7", {}, "this twinstep has pong-v0"),
+        ("pong-v0", {"backend": "jx"}, "unknown candidate of pong 'jx'; did you mean 'jax'?"),
+        ("pong-v0", {"frameskp": 4}, "unknown parameter of pong 'frameskp'; did you mean"),
+        ("pong-v0", {"rng": "dice"}, "none of hash, stock"),
+        ("pong-v0", {"frameskip": 0}, "at least 1 is needed"),
+        ("pong-v0", {"auto_reset": "same_step"}, "did you mean 'same-step'?"),
+        ("pong-v0", {"rng": "stock"}, "unknown auto_reset 'same-step' (known: off)"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_with_the_mend(id, given, says):
+    with pytest.raises(UserError) as error:
+        twinstep.make(id, **given)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_actions_and_seeds_of_a_wrong_shape_are_named():
+    env = twinstep.make("pong-v0", frameskip=1)
+    state, _ = env.reset(0, lanes=4)
+    with pytest.raises(ValueError, match=r"actions have shape \[4, 2, 2\]"):
+        env.step(state, np.zeros((4, 2, 2), np.int32))
+    with pytest.raises(ValueError, match=r"seeds have shape \[2\]"):
+        env.reset(np.zeros(2, np.uint32))
+    with pytest.raises(ValueError, match=r"must be in \[0, 2\*\*32\)"):
+        env.reset(-1)
+
+
+def test_observations_decode_by_name():
+    env = twinstep.make("pong-v0", frameskip=1)
+    _, now = env.reset(0, lanes=3)
+    named = env.decode(now.obs)
+    assert list(named) == list(env.observation.names)
+    assert (named["ball_x"] == now.obs[:, 2]).all()
+
+
+def test_an_environment_stands_inside_the_callers_own_jit_and_scan():
+    env = twinstep.make("pong-v0", frameskip=1)
+
+    @jax.jit
+    def play(seeds, actions):
+        state, _ = env.reset(seeds)
+        return jax.lax.scan(env.step, state, actions)[1].reward.sum()
+
+    actions = np.random.default_rng(0).integers(0, 3, (300, 4)).astype(np.int32)
+    seeds = jnp.zeros((4, 2), jnp.uint32)
+    state, _ = env.reset(np.zeros((4, 2), np.uint32))
+    _, steps = env.rollout(state, actions)
+    assert float(play(seeds, actions)) == float(steps.reward.sum())
+
+
+def test_a_step_leaves_a_jax_state_usable():
+    """Functional code keeps states: a JAX step consumes nothing."""
+    env = twinstep.make("pong-v0", frameskip=1)
+    state, _ = env.reset(0, lanes=2)
+    one = env.step(state, np.ones(2, np.int32))[1]
+    two = env.step(state, np.ones(2, np.int32))[1]
+    assert np.asarray(one.obs).tobytes() == np.asarray(two.obs).tobytes()
+
+
+def test_a_saved_state_of_other_parameters_is_refused():
+    one, two = (twinstep.make("pong-v0", frameskip=n) for n in (1, 2))
+    state, _ = one.reset(0, lanes=2)
+    with pytest.raises(UserError, match="frameskip"):
+        two.restore(one.save(state))
+    with pytest.raises(UserError, match="not a saved state"):
+        one.restore(b"nothing of the kind")
+
+
+def test_the_reference_itself_can_be_made():
+    problem = upstream.probe({}).problem
+    if problem and os.environ.get("CI", "").lower() not in ("true", "1"):
+        pytest.skip(problem)
+    env = twinstep.make("pong-v0", "oracle")
+    state, _ = env.reset(0, lanes=4)
+    _, now = env.step(state, np.ones(4, np.int32))
+    assert now.obs.shape == (4, 8)
+    assert env.verdict.verified
+    with pytest.raises(UserError, match="cannot be cloned"):
+        env.clone(state)
+    env.close()
+
+
+@pytest.fixture
+def verdict(tmp_path, monkeypatch):
+    """Write a verdict of pong@fs8-jax in an empty folder; words replace what it says."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**words):
+        env = twinstep.make("pong-v0")
+        entry = {
+            "verdict": "equal",
+            "contract_digest": env.contract.digest(),
+            "sources": _sources(env),
+            "platform": env.platform,
+            "auto_reset": ["off", "same-step"],
+        }
+        LOCAL.parent.mkdir(exist_ok=True)
+        LOCAL.write_text(json.dumps({"pairs": {"pong@fs8-jax": entry | words}}))
+        return twinstep.make("pong-v0").verdict
+
+    return write
+
+
+def _sources(env):
+    from twinstep.verdicts import sources_hash
+
+    return sources_hash(env._pair.candidate)
+
+
+def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
+    held = verdict()
+    assert held.verified
+    assert held.pair == "pong@fs8-jax"
+    assert str(held) == "pong@fs8-jax: equal (.twinstep/verdict.json)"
+    assert not twinstep.make("pong-v0", auto_reset="next-step").verdict.verified
+    assert not twinstep.make("pong-v0", frameskip=3).verdict.verified
+    assert not twinstep.make("pong-v0", "rust").verdict.verified
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"verdict": "differs"}, "differs"),
+        ({"verdict": "equal in part"}, "equal in part"),
+        ({"contract_digest": "0"}, "contract has changed"),
+        ({"sources": files_hash([])}, "files have changed"),
+        ({"platform": "gpu"}, "not verified on cpu"),
+    ],
+)
+def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):
+    held = verdict(**words)
+    assert not held.verified
+    assert says in held.word
+
+
+def test_without_a_verdict_the_command_that_makes_one_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    held = twinstep.make("pong-v0").verdict
+    assert not held.verified
+    assert "pytest -m level3 --env pong" in held.word
+
+
+def test_adapters_refuse_the_wrong_kind_of_environment_in_one_line():
+    off, same = (twinstep.make("pong-v0", auto_reset=mode) for mode in ("off", "same-step"))
+    native = twinstep.make("pong-v0", "rust") if _rust() else None
+    for make, says in (
+        (lambda: Gymnax(off), "resets in the same step"),
+        (lambda: Gymnax(same, 4), "return 5"),
+        (lambda: Pgx(same), "auto_reset='off'"),
+        (lambda: Players(same), "auto_reset='off'"),
+        (lambda: Puffer(off, 4), "resets in the same step"),
+        (lambda: Puffer(same, 4, {"rewards": np.zeros(4)}), "buffer rewards is float64[4]"),
+        *([(lambda: Gymnax(native), "cannot stand inside jit")] if native else []),
+    ):
+        with pytest.raises(UserError) as error:
+            make()
+        assert says in str(error.value)
+
+
+def _rust():
+    from twinstep.candidates.pong.rust_pong import probe
+
+    return not probe({}).problem
