@@ -399,8 +399,8 @@ PONG = Environment(
         ),
     ),
     variants=(
-        Variant("fs1", {"frameskip": 1}),
         Variant("fs8", {"frameskip": 8}),
+        Variant("fs1", {"frameskip": 1}),
         Variant("fs1-cont", {"frameskip": 1, "continuous": True}),
         Variant("fs8-cont", {"frameskip": 8, "continuous": True}),
         Variant("stock", {"frameskip": 8, "rng": "stock"}),

@@ -22,10 +22,10 @@ from twinstep.host_engine import OracleEngine
 from twinstep.protocols import Oracle
 from twinstep.recording import Beat, offers
 from twinstep.timestep import StartTable, TimeStep
-from twinstep.tracefile import Chunk
+from twinstep.tracefile import WINDOW, Chunk
 
-#: Lanes and steps of a recording.
-LANES, STEPS = 32, 768
+#: Lanes of a recording, and the steps it has at least and at most.
+LANES, STEPS, LIMIT = 32, 768, 8192
 HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
 
 
@@ -37,11 +37,12 @@ def record_shipped(
     steps: int,
     beat: Beat,
 ) -> Chunk:
-    """Play a driver for `steps` steps from seeds u32[N, 2], through every end of an episode.
+    """Play a driver from seeds u32[N, 2] through every end of an episode.
 
-    Frames are those after the reset; `final_obs` is the observation at the end of an episode,
-    `obs` elsewhere. A scalar oracle is played one lane after the other, since some references
-    have one stream of random numbers for the whole process.
+    Played are `steps` steps, and more until half of the lanes have seen an end, up to LIMIT; a
+    multiple of the window's length. Frames are those after the reset; `final_obs` is the
+    observation at the end of an episode, `obs` elsewhere. A scalar oracle is played one lane
+    after the other, since some references have one stream of random numbers for all.
     """
     table = StartTable(contract)
     probe = make()
@@ -51,8 +52,10 @@ def record_shipped(
     for begin in range(0, len(seeds), width):
         group = seeds[begin : begin + width]
         engine = OracleEngine(contract, make, "same-step", table)
-        parts.append(_play(engine, contract, driver, table, group, steps, begin, beat))
+        limit = steps if parts else LIMIT
+        parts.append(_play(engine, contract, driver, table, group, (steps, limit), begin, beat))
         engine.close()
+        steps = len(parts[0][1])
     frames = {path: np.concatenate([p[0][path] for p in parts], 1) for path in parts[0][0]}
     actions = np.concatenate([p[1] for p in parts], 1)
     lengths = np.full(len(seeds), steps, np.int32)
@@ -65,7 +68,7 @@ def _play(
     driver: Driver,
     table: StartTable,
     seeds: np.ndarray,
-    steps: int,
+    steps: tuple[int, int],
     first: int,
     beat: Beat,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -75,10 +78,15 @@ def _play(
     state, now = engine.reset(seeds)
     rows = [flatten(state.frame) | {"final_obs": state.frame.obs}]
     actions = []
-    for t in range(steps):
+    ended = np.zeros(len(seeds), bool)
+    least, most = steps
+    for t in range(most):
+        if t >= least and t % WINDOW == 0 and 2 * ended.sum() >= len(seeds):
+            break
         chosen = np.asarray(act(state.frame, t), dtype).reshape(len(seeds), *shape)
         beat(first, t + 1)
         state, now = engine.step(state, chosen)
+        ended |= np.asarray(now.terminated) | np.asarray(now.truncated)
         final = np.asarray(now.final_obs).reshape(state.frame.obs.shape)
         rows.append(flatten(state.frame) | {"final_obs": final})
         actions.append(chosen)
@@ -150,6 +158,39 @@ def waiting(contract: Contract, expected: Expected) -> Expected:
         if name in heads:  # at an end there is nothing to decide; what they hold is not promised
             del heads[name]
     return Expected(actions, heads, valid)
+
+
+def with_ends(expected: Expected, lanes: int) -> tuple[Expected, np.ndarray]:
+    """Return a shorter part: the lanes that end first, until half of them have, and which they are.
+
+    ValueError if no recorded episode ends: nothing would be said of auto-reset.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    first = np.where(ended.any(0), ended.argmax(0), len(ended))
+    chosen = np.argsort(first, kind="stable")[:lanes]
+    half = int(first[chosen[(lanes - 1) // 2]])
+    if half == len(ended):
+        raise ValueError("no episode of the recording ends")
+    steps = min(len(ended), half + 32)
+    heads = {name: values[:steps, chosen] for name, values in expected.heads.items()}
+    return Expected(expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]), chosen
+
+
+def around_ends(expected: Expected, steps: int) -> tuple[Expected, np.ndarray, np.ndarray]:
+    """Return `steps` steps around each lane's first end, where they begin, and the ends before.
+
+    Where they begin is i64[N]: row t of the recording's frames is the one before step t. The
+    number of ends before says how far a lane's seed has moved.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    first = np.where(ended.any(0), ended.argmax(0), len(ended))
+    begin = np.clip(first - steps // 2, 0, len(ended) - steps)
+    rows = begin + np.arange(steps)[:, None]
+    lanes = np.arange(ended.shape[1])
+    before = np.array([int(ended[: begin[lane], lane].sum()) for lane in lanes])
+    heads = {name: values[rows, lanes] for name, values in expected.heads.items()}
+    part = Expected(expected.actions[rows, lanes], heads, expected.valid[rows, lanes])
+    return part, begin, before
 
 
 def mismatch(

@@ -233,3 +233,11 @@ def test_without_gymnasium_the_levels_are_skipped_with_the_mend(run, folder, pin
     assert code == 0, text
     assert f"gymnasium is not installed: pip install {pinned}" in text
     assert " passed" not in text
+
+
+def test_an_environment_without_parameters_or_variants_is_named_cleanly(run):
+    code, text = run(sys.executable, "-c", "import twinstep; print(twinstep.make('cartpole-v0'))")
+    assert text.strip() == "make('cartpole-v0', 'jax', auto_reset='same-step')", text
+    code, text = run(*PYTHON, "twinstep.cli", "envs")
+    mine = text[text.index("cartpole (") :].partition("\npong")[0]
+    assert "variants" not in mine
