@@ -384,6 +384,8 @@ PONG = Environment(
                 "serve": f"{_JAX}/serve.py:serve",
                 "observe": f"{_JAX}/observe.py:observe",
                 "step": f"{_JAX}/step.py:step",
+                "reset": f"{_JAX}/step.py:reset",
+                "restart": f"{_JAX}/step.py:restart",
             },
             packages=("twinstep.generated.pong", "twinstep.candidates.pong"),
         ),
@@ -392,7 +394,11 @@ PONG = Environment(
             "twinstep.candidates.pong.rust_pong:PongRust",
             edit=("rust/pong/**",),
             sources={name: f"{_RUST}/{name}.rs:{name}" for name in _MODULES}
-            | {"step": f"{_RUST}/step.rs:step"},
+            | {
+                "step": f"{_RUST}/step.rs:step",
+                "reset": f"{_RUST}/episode.rs:reset",
+                "restart": f"{_RUST}/episode.rs:restart",
+            },
             packages=("twinstep.candidates.pong",),
             probe="twinstep.candidates.pong.rust_pong:probe",
             build="twinstep.candidates.pong.rust_pong:build",

@@ -81,7 +81,8 @@ class CandidateRef:
 
     factory: `module:callable`, called as `factory(contract)`.
     edit: globs of the files that an agent may edit, from the repository's root.
-    sources: module name -> `path:symbol`; the key "step" is the glue between modules.
+    sources: module name -> `path:symbol`; also "step", the glue between modules, "reset" and
+        "restart".
     packages: import packages whose files make up the candidate (hashed for tree seeds).
     probe: `module:callable -> Probe`, or "" if it always runs.
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -412,7 +413,7 @@ def _where(pair: Pair, module: str) -> dict[str, str]:
     if not declared:
         return {"place": "", "symbol": "", "source": source}
     path, _, symbol = declared.partition(":")
-    line = _line_of(path, symbol)
+    line = line_of(path, symbol)
     return {"place": f"{path}:{line}" if line else path, "symbol": symbol, "source": source}
 
 
@@ -431,14 +432,15 @@ def find_source(path: str) -> Path | None:
     return None
 
 
-def _line_of(path: str, symbol: str) -> int:
+def line_of(path: str, symbol: str) -> int:
+    """Return the line that defines a symbol in a candidate's file, 0 if it is not there."""
     file = find_source(path)
     if file is None or not symbol:
         return 0
+    name = re.escape(symbol)
+    defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
     for number, line in enumerate(file.read_text().splitlines(), 1):
-        if line.lstrip().startswith(
-            (f"def {symbol}(", f"fn {symbol}(", f"pub fn {symbol}", f"class {symbol}")
-        ):
+        if defined.match(line):
             return number
     return 0
 

@@ -57,8 +57,7 @@ def planted(harness, tmp_path, monkeypatch):
 
 def require_report(record: dict, bug: Bug, folder: Path) -> None:
     assert record["suspects"][0]["module"] == bug.module
-    if bug.module != "restart":
-        assert record["suspects"][0]["place"].startswith(f"planted_{bug.name}/")
+    assert record["suspects"][0]["place"].startswith(f"planted_{bug.name}/")
     assert record["edit"] == [f"planted_{bug.name}/**"]
     text = report.markdown(record)
     assert len(text) <= 9000
@@ -121,7 +120,8 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_pytest_reports_it_and_a_second_process_replays_it(harness, bug, tmp_path):
     make_project(bug, tmp_path)
     properties = Path(test_modules.__file__).resolve().parent
-    tests = [properties / "test_modules.py", properties / "pong"]
+    names = ("test_modules.py", "test_randomness.py", "pong")
+    tests = [properties / name for name in names]
     if bug.level > 1:
         tests = [Path(test_steps.__file__).resolve()]
     chosen = ["--env", "pong", "--variant", bug.variant, "--candidate", "planted"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from twinstep import registry, report
 from twinstep.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -201,6 +202,15 @@ def test_candidates_import_nothing_of_the_oracles():
                     names += [f"{node.module}.{alias.name}" for alias in node.names]
                 bad = [name for name in names if name.startswith("twinstep.oracles")]
                 assert not bad, f"{path.relative_to(ROOT)} imports {bad}"
+
+
+def test_a_report_finds_the_line_of_every_declared_source():
+    """A symbol that was renamed or moved would leave the report without the place to edit."""
+    for name in registry.names():
+        for candidate in registry.environment(name).candidates:
+            for module, declared in candidate.sources.items():
+                path, _, symbol = declared.partition(":")
+                assert report.line_of(path, symbol), f"{candidate.name}: {module}: {declared}"
 
 
 def test_the_core_names_no_environment():

@@ -186,7 +186,7 @@ BUGS = (
         "step.py",
         "last_obs=_observed(state, params), reward",
         "reward",
-        "restart",
+        "reset",
     ),
     Bug(
         "bounce_pays_one",
