@@ -27,7 +27,7 @@ MINE = CandidateRef(
     "mine",
     "fastduel.rules:Vector",
     edit=("fastduel/rules.py",),
-    sources={"step": "fastduel/rules.py:frame", "take": "fastduel/rules.py:take"},
+    sources={"step": "fastduel/rules.py:_frame", "take": "fastduel/rules.py:take"},
     packages=("fastduel",),
 )
 """

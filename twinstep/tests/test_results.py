@@ -39,7 +39,7 @@ def test_the_last_lines_name_the_difference_the_module_the_report_and_the_replay
     file = f".twinstep/reports/{record['id']}"
     head, module, replay, _, count = run.text.rstrip().splitlines()[-5:]
     assert head == report.headline(record)
-    line = project.rules.read_text().split("def frame")[0].count("\n") + 1
+    line = project.rules.read_text().split("def _frame")[0].count("\n") + 1
     place = f"fastduel/rules.py:{line}"
     assert module == f"  module step ({place}); report {file}.md and 1 more of it"
     assert replay == f"  twinstep replay {file}.json"
@@ -56,7 +56,7 @@ def test_github_marks_the_line_to_edit_from_the_repositorys_root(failing):
     words = dict(word.split("=") for word in place.split(","))
     file = project.folder.parents[1] / words["file"]
     assert words["file"] == "envs/duel/fastduel/rules.py"
-    assert file.read_text().splitlines()[int(words["line"]) - 1].lstrip().startswith("def frame(")
+    assert file.read_text().splitlines()[int(words["line"]) - 1].lstrip().startswith("def _frame(")
 
 
 def test_githubs_page_of_the_job_shows_the_report(failing):

@@ -13,44 +13,44 @@ from twinstep.tests.toys import drift, duel
 
 
 class WrongShape(duel.Vector):
-    def frame(self, values, key, reward):
-        frame = super().frame(values, key, reward)
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
         return frame._replace(obs=frame.obs[:, 0])
 
 
 class WrongDtype(duel.Vector):
-    def frame(self, values, key, reward):
-        frame = super().frame(values, key, reward)
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
         return frame._replace(reward=frame.reward.astype(np.int32))
 
 
 class MissingField(duel.Vector):
-    def frame(self, values, key, reward):
-        frame = super().frame(values, key, reward)
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
         del frame.state["left"]
         return frame
 
 
 class ExtraField(duel.Vector):
-    def frame(self, values, key, reward):
-        frame = super().frame(values, key, reward)
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
         frame.state["luck"] = frame.state["heap"]
         return frame
 
 
 class RaggedField(duel.Vector):
-    def frame(self, values, key, reward):
-        return super().frame(values, key, reward)._replace(acting=[[True], [True, False]])
+    def _frame(self, values, key, reward):
+        return super()._frame(values, key, reward)._replace(acting=[[True], [True, False]])
 
 
 class NoFrame(duel.Vector):
-    def frame(self, values, key, reward):
-        return super().frame(values, key, reward)._asdict()
+    def _frame(self, values, key, reward):
+        return super()._frame(values, key, reward)._asdict()
 
 
 class NoState(duel.Vector):
-    def frame(self, values, key, reward):
-        return super().frame(values, key, reward)._replace(state=None)
+    def _frame(self, values, key, reward):
+        return super()._frame(values, key, reward)._replace(state=None)
 
 
 class FrameAlone(duel.Vector):

@@ -168,7 +168,7 @@ class Vector:
         state[0] = 14 + self.coin(key, 0) % 12
         state[1] = self.coin(key, 1) % 2
         state[4] = 2
-        return (state, key), self.frame(state, key, np.zeros((n, 2), np.float32))
+        return (state, key), self._frame(state, key, np.zeros((n, 2), np.float32))
 
     def load(self, fields):
         names = ("heap", "left", "right", "round", "draws")
@@ -189,7 +189,7 @@ class Vector:
         values = np.stack(
             [heap, values[1] + reward[:, 0], values[2] + reward[:, 1], values[3] + 1, values[4] + 1]
         )
-        return (values, key), self.frame(values, key, reward.astype(np.float32))
+        return (values, key), self._frame(values, key, reward.astype(np.float32))
 
     def call(self, module, inputs):
         heap, got = self.take(*(np.asarray(value, np.int64) for value in inputs.values()))
@@ -212,7 +212,7 @@ class Vector:
         going = (heap > 0) & (rounds < ROUNDS)
         return np.stack([going & (left <= right), going & (right <= left)], 1)
 
-    def frame(self, values, key, reward):
+    def _frame(self, values, key, reward):
         heap, left, right, rounds, draws = values
         acting = self.acting(values)
         count = np.minimum(heap, 3)[:, None, None]
@@ -235,8 +235,8 @@ class Vector:
 class WrongMask(Vector):
     """Planted: passing stays legal when one player decides alone with one stone left."""
 
-    def frame(self, values, key, reward):
-        frame = super().frame(values, key, reward)
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
         alone = (values[0] == 1)[:, None] & frame.acting
         frame.legal[:, :, 0] |= alone
         return frame
