@@ -199,8 +199,8 @@ class Env:
 
     def __repr__(self) -> str:
         given = self.contract.params
-        params = ", ".join(f"{name}={given[name]!r}" for name in sorted(given))
-        return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}', {params})"
+        params = "".join(f", {name}={given[name]!r}" for name in sorted(given))
+        return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}'{params})"
 
     def _candidate_engine(self, pair: Pair) -> Any:
         if pair.probe.problem:

@@ -85,7 +85,9 @@ class JaxEngine:
         """Lanes that ended before this step begin anew instead of playing it."""
         last = jax.vmap(self._pure.frame)(before.inner)
         waited = before.ended
-        begun = self._renewed(before, last.terminated & waited, last.truncated & waited)
+        # A lane of a loaded state waits without saying how its episode ended: as terminated.
+        terminated = waited & (last.terminated | ~last.truncated)
+        begun = self._renewed(before, terminated, last.truncated & waited)
         inner = _choose(waited, begun.inner, after.inner)
         state = EnvState(inner, begun.seed, after.ended & ~waited)
         first = jax.vmap(self._pure.frame)(begun.inner)

@@ -171,7 +171,7 @@ def with_ends(expected: Expected, lanes: int) -> tuple[Expected, np.ndarray]:
     half = int(first[chosen[(lanes - 1) // 2]])
     if half == len(ended):
         raise ValueError("no episode of the recording ends")
-    steps = min(len(ended), half + 32)
+    steps = min(len(ended), max(half, 32) + 32)
     heads = {name: values[:steps, chosen] for name, values in expected.heads.items()}
     return Expected(expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]), chosen
 

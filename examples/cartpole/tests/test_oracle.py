@@ -59,6 +59,7 @@ def test_a_step_may_be_both_the_end_and_the_last(oracle):
     assert frame.terminated
     assert frame.truncated
     happened, frame = _events(oracle, x=2.5, elapsed=498)
+    assert not {"time_limit", "time_limit_at_the_end"} & happened
     assert not frame.truncated
 
 

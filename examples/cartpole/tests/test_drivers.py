@@ -1,0 +1,22 @@
+"""The scripted driver goes where random play does not."""
+
+import numpy as np
+
+from twinstep.frames import Start
+from twinstep.recording import record
+from twinstep_cartpole.contract import EVENTS, STEPS, contract
+from twinstep_cartpole.drivers import balancing
+from twinstep_cartpole.oracle.bridge import CartPoleOracle
+
+
+def test_balancing_reaches_the_time_limit_and_every_other_end():
+    agreed = contract({})
+    seeds = np.stack([np.arange(48), np.zeros(48)], -1).astype(np.uint32)
+    oracle = CartPoleOracle(agreed)
+    played = record(oracle, agreed, balancing, Start(seeds), STEPS, lambda episode, step: None)
+    oracle.close()
+    assert played.ended.all()
+    assert (played.lengths == STEPS).sum() > 16
+    assert played.events is not None
+    seen = played.events.any((0, 1))
+    assert seen.all(), [name for name, there in zip(EVENTS, seen, strict=True) if not there]
