@@ -1,0 +1,73 @@
+"""Level 1: module inputs that Hypothesis thinks up, and shrinks to the simplest that differs."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from twinstep.cases import Case, outputs_differ
+from twinstep.frames import take_lanes
+from twinstep.sampling import some_starts
+
+pytestmark = pytest.mark.level1
+
+#: Rows per call; a call costs more than a row, and a batch of fixed size is compiled once.
+ROWS = 16
+#: Nothing nearer to zero is drawn, but zero itself.
+TINY = 1e-30
+#: Examples of sixteen inputs each: a fifth of what the profile gives to a test.
+EXAMPLES = max(5, settings.default.max_examples // 5)
+
+
+def _values(field):
+    """Return a strategy for one field's value, on its grid and inside its range."""
+    dtype = np.dtype(field.dtype)
+    if dtype.kind == "b":
+        one = st.booleans()
+    elif field.low is None or field.high is None:
+        one = st.just(0)
+    elif field.step:
+        steps = int((field.high - field.low) // field.step)
+        # From the value nearest to zero outwards, so that shrinking leads there.
+        zero = round(min(max(-field.low / field.step, 0), steps))
+        grid = st.integers(-zero, steps - zero)
+        one = grid.map(lambda k, z=zero: field.low + (k + z) * field.step)
+    else:
+        width = 64 if dtype.itemsize == 8 else 32
+        low, high = (float(dtype.type(edge)) for edge in (field.low, field.high))
+        # XLA flushes subnormal numbers to zero on a CPU, quotients too: out of scope.
+        reals = st.floats(low, high, width=width, allow_nan=False, allow_subnormal=False)
+        one = reals.map(lambda x: x if abs(x) >= TINY else 0.0)
+    size = int(np.prod(field.shape, dtype=np.int64))
+    if not field.shape:
+        return one
+    return st.lists(one, min_size=size, max_size=size).map(
+        lambda values: np.reshape(values, field.shape)
+    )
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
+    """Sixteen inputs a call; the report shows the simplest one that differs."""
+    if not (lab.runner.offers("call") and lab.oracle.offers("call")):
+        pytest.skip("calling a module alone needs `call` on both sides")
+    fields = lab.contract.module(module).inputs
+    row = st.fixed_dictionaries({field.name: _values(field) for field in fields})
+    rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))
+    rows += rows[:1] * (ROWS - len(rows))
+    inputs = {f.name: np.array([r[f.name] for r in rows]).astype(f.dtype) for f in fields}
+    want, got = lab.oracle.call(module, inputs), lab.runner.call(module, inputs)
+    found = outputs_differ(lab.contract, lab.rules, module, want, got)
+    if not found:
+        return
+    at = int(np.flatnonzero(np.logical_or.reduce(list(found.values())))[0])
+    dtype, shape = lab.contract.action_layout()
+    case = Case(
+        "module",
+        take_lanes(some_starts(lab.contract, 1), 0),
+        np.zeros((0, *shape), dtype),
+        module=module,
+        inputs={name: values[at] for name, values in inputs.items()},
+    )
+    lab.require_agreement(case)
