@@ -1,0 +1,370 @@
+"""PPO on `twinstep.make`: plain JAX and optax, several training seeds side by side.
+
+trained = train(twinstep.make("pong-v0"), PPO(), seeds=[0, 1, 2], steps=3_000_000)
+
+An environment whose steps can be traced is trained inside one compiled scan; any other one
+steps on the host, between the same compiled functions. Lanes of all seeds share one batch of
+environments; a seed's parameters see its own lanes only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import lax
+
+from twinstep.env import Env
+from twinstep.errors import UserError
+from twinstep.frames import Array
+from twinstep.plans import PPO
+from twinstep.policies import Params, Policy
+from twinstep.timestep import TimeStep
+
+#: Batches trained between two words on the progress.
+_CHUNK = 8
+
+
+class Trained(NamedTuple):
+    """What training gives. S seeds, B batches.
+
+    policy: the network. params: name -> f32[S, ...], NumPy. curves: name -> f32[B, S], of each
+    batch: `reward` (mean per step), `score` (mean return of the episodes that ended, NaN if
+    none did), `entropy`, `value_loss`, `ratio_kl` (approximate KL divergence of the update).
+    """
+
+    policy: Policy
+    params: Params
+    curves: dict[str, np.ndarray]
+
+
+class _Learner(NamedTuple):
+    """One seed's side, or with leading [S] all of them."""
+
+    params: Params
+    opt: Any
+    key: Array
+
+
+class _Player(NamedTuple):
+    """The environments' side: what the policies see next, [S, N, ...], and returns so far."""
+
+    env: Any
+    obs: Array
+    legal: Array | None
+    fresh: Array
+    memory: Array
+    score: Array
+
+
+class _Row(NamedTuple):
+    """One step of a batch; `memory` is after it. Stacked: [T, S, N, ...]."""
+
+    obs: Array
+    legal: Array | None
+    fresh: Array
+    memory: Array
+    choice: Array
+    log_prob: Array
+    value: Array
+    reward: Array
+    terminated: Array
+    truncated: Array
+    final_obs: Array
+    score: Array
+
+
+def train(
+    env: Env,
+    ppo: PPO,
+    seeds: Sequence[int],
+    steps: int,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Trained:
+    """Train one policy per seed for at least `steps` environment steps each.
+
+    env: made with same-step auto-reset, one player. Lane k of training seed s begins with
+    the environment seed (s * lanes + k, 0). The same seeds give the same result on the same
+    machine. UserError if the environment does not fit.
+    """
+    if env.auto_reset != "same-step":
+        raise UserError(f"PPO needs auto_reset='same-step', not '{env.auto_reset}'")
+    trainer = _Trainer(env, ppo)
+    # Under float64 environments nothing here widens: all dtypes are written out.
+    wide = env.traceable and env.dtype == "float64"
+    with jax.enable_x64(True) if wide else contextlib.nullcontext():
+        learner, player = trainer.begin(list(seeds))
+        batches = -(-steps // (ppo.lanes * ppo.steps))
+        curves = []
+        for first in range(0, batches, _CHUNK):
+            if env.traceable:
+                learner, player, rows = trainer.chunk(learner, player)
+                curves.append({name: np.asarray(values) for name, values in rows.items()})
+            else:
+                for _ in range(_CHUNK):
+                    learner, player, row = trainer.batch_on_host(learner, player)
+                    curves.append({name: np.asarray(v)[None] for name, v in row.items()})
+            done = min(batches, first + _CHUNK)
+            progress(f"PPO on {env.backend}, {len(seeds)} seeds: batch {done} of {batches}")
+    joined = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]}
+    return Trained(trainer.policy, {n: np.asarray(v) for n, v in learner.params.items()}, joined)
+
+
+class _Trainer:
+    def __init__(self, env: Env, ppo: PPO) -> None:
+        self._env, self._ppo = env, ppo
+        self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory)
+        clipped = optax.clip_by_global_norm(ppo.norm)
+        self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
+        self._begin = jax.jit(jax.vmap(self._learner))
+        self._act = jax.jit(jax.vmap(partial(_act, self.policy)))
+        self._keys = jax.jit(jax.vmap(self._split))
+        self._update = jax.jit(jax.vmap(self._learn, in_axes=(0, 0, 1, 0)), donate_argnums=0)
+        self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1))
+
+    def begin(self, seeds: list[int]) -> tuple[_Learner, _Player]:
+        """Return fresh policies and their first observations."""
+        count, lanes = len(seeds), self._ppo.lanes
+        words = np.array(seeds, np.uint32)[:, None] * np.uint32(lanes)
+        words = (words + np.arange(lanes, dtype=np.uint32)).ravel()
+        state, now = self._env.reset(np.stack([words, np.zeros_like(words)], -1))
+        grid = (count, lanes)
+        player = _Player(
+            state,
+            self._features(now.obs, count),
+            self._legal(now, count),
+            np.ones(grid, bool),
+            self.policy.blank(*grid),
+            np.zeros(grid, np.float32),
+        )
+        return self._begin(np.array(seeds, np.uint32)), player
+
+    def batch_on_host(
+        self, learner: _Learner, player: _Player
+    ) -> tuple[_Learner, _Player, dict[str, Array]]:
+        """Play and learn one batch with the environments outside the compiled functions."""
+        key, shuffle, steps = self._keys(learner.key)
+        before, rows = player.memory, []
+        for t in range(self._ppo.steps):
+            choice, *rest = self._act(learner.params, _seen(player), steps[:, t])
+            state, now = self._env.step(player.env, np.asarray(self._actions(choice, np)))
+            player, row = self._after(player, state, now, choice, *rest, xp=np)
+            rows.append(row)
+        stacked = jax.tree.map(lambda *parts: np.stack(parts), *rows)
+        learner, stats = self._update(learner._replace(key=key), shuffle, stacked, before)
+        return learner, player, stats
+
+    def _chunk(
+        self, learner: _Learner, player: _Player
+    ) -> tuple[_Learner, _Player, dict[str, Array]]:
+        """Play and learn several batches, all compiled; statistics come with leading [B]."""
+
+        def batch(carry: Any, _: None) -> tuple[Any, dict[str, Array]]:
+            learner, player = carry
+            key, shuffle, steps = self._keys(learner.key)
+
+            def one(player: _Player, keys: Array) -> tuple[_Player, _Row]:
+                choice, *rest = self._act(learner.params, _seen(player), keys)
+                state, now = self._env.step(player.env, self._actions(choice, jnp))
+                return self._after(player, state, now, choice, *rest, xp=jnp)
+
+            before = player.memory
+            player, rows = lax.scan(one, player, steps.swapaxes(0, 1))
+            learner, stats = self._update(learner._replace(key=key), shuffle, rows, before)
+            return (learner, player), stats
+
+        player = jax.tree.map(jnp.asarray, player)
+        (learner, player), stats = lax.scan(batch, (learner, player), None, _CHUNK)
+        return learner, player, stats
+
+    def _learner(self, seed: Array) -> _Learner:
+        make, key = jax.random.split(jax.random.key(seed))
+        params = self.policy.init(make)
+        return _Learner(params, self._optimizer.init(params), key)
+
+    def _split(self, key: Array) -> tuple[Array, Array, Array]:
+        key, shuffle, steps = jax.random.split(key, 3)
+        return key, shuffle, jax.random.split(steps, self._ppo.steps)
+
+    def _actions(self, choice: Array, xp: Any) -> Array:
+        choice = np.asarray(choice) if xp is np else choice
+        return self.policy.actions(choice.reshape(-1, *choice.shape[2:]), xp)
+
+    def _features(self, obs: Array, seeds: int) -> Array:
+        return obs.reshape(seeds, self._ppo.lanes, -1).astype(np.float32)
+
+    def _legal(self, now: TimeStep, seeds: int) -> Array | None:
+        return None if now.legal is None else now.legal.reshape(seeds, self._ppo.lanes, -1)
+
+    def _after(
+        self,
+        player: _Player,
+        state: Any,
+        now: TimeStep,
+        choice: Array,
+        log_prob: Array,
+        value: Array,
+        memory: Array,
+        xp: Any,
+    ) -> tuple[_Player, _Row]:
+        """Return the player after a step, and the step as a row of the batch."""
+        seeds = len(player.obs)
+        lanes = (seeds, self._ppo.lanes)
+        reward = now.reward.reshape(lanes).astype(np.float32)
+        terminated, truncated = now.terminated.reshape(lanes), now.truncated.reshape(lanes)
+        score = player.score + reward
+        ended = terminated | truncated
+        row = _Row(
+            player.obs, player.legal, player.fresh, memory, choice, log_prob, value, reward,
+            terminated, truncated, self._features(now.final_obs, seeds), score,
+        )  # fmt: skip
+        player = _Player(
+            state,
+            self._features(now.obs, seeds),
+            self._legal(now, seeds),
+            ended,
+            memory,
+            xp.where(ended, xp.zeros_like(score), score),
+        )
+        return player, row
+
+    def _learn(
+        self, learner: _Learner, shuffle: Array, rows: _Row, before: Array
+    ) -> tuple[_Learner, dict[str, Array]]:
+        """Update one seed's policy from its batch [T, N, ...]; before: memory at its start."""
+        ppo, policy = self._ppo, self.policy
+        ended: Array = rows.terminated | rows.truncated
+        # The observation that followed, of the same episode: `obs` already shows the next one.
+        flat = _flat(rows.memory), _flat(rows.final_obs)
+        goes_on = jnp.zeros(len(flat[0]), bool)
+        following = policy.apply(learner.params, *flat, goes_on)[2].reshape(ended.shape)
+        advantage = advantages(
+            rows.reward, rows.value, following, rows.terminated, rows.truncated, ppo.gamma, ppo.lam
+        )
+        data = (
+            rows.obs, rows.legal, rows.fresh, rows.choice, rows.log_prob,
+            advantage, advantage + rows.value,
+        )  # fmt: skip
+        # Lane first: minibatches are whole lanes, so that memories can be replayed.
+        lanes = jax.tree.map(lambda x: x.swapaxes(0, 1), data), before
+
+        def minibatch(carry: Any, part: Any) -> tuple[Any, dict[str, Array]]:
+            params, opt = carry
+            grads, stats = jax.grad(partial(_loss, policy, ppo), has_aux=True)(params, *part)
+            with jax.numpy_dtype_promotion("standard"):  # Optax raises a float to whole numbers
+                updates, opt = self._optimizer.update(grads, opt, params)
+            return (optax.apply_updates(params, updates), opt), stats
+
+        def epoch(carry: Any, key: Array) -> tuple[Any, dict[str, Array]]:
+            order = jax.random.permutation(key, ppo.lanes)
+            parts = jax.tree.map(
+                lambda x: x[order].reshape(
+                    ppo.minibatches, ppo.lanes // ppo.minibatches, *x.shape[1:]
+                ),
+                lanes,
+            )
+            return lax.scan(minibatch, carry, parts)
+
+        keys = jax.random.split(shuffle, ppo.epochs)
+        (params, opt), stats = lax.scan(epoch, (learner.params, learner.opt), keys)
+        episodes = ended.sum(dtype=jnp.int32).astype(jnp.float32)
+        stats = {name: values.mean() for name, values in stats.items()} | {
+            "reward": rows.reward.mean(),
+            "score": jnp.where(ended, rows.score, jnp.zeros_like(rows.score)).sum() / episodes,
+        }
+        return learner._replace(params=params, opt=opt), stats
+
+
+def _seen(player: _Player) -> tuple[Array, Array, Array, Array | None]:
+    """Return what a policy acts on; the environment's own state is not batched by seeds."""
+    return player.memory, player.obs, player.fresh, player.legal
+
+
+def _act(
+    policy: Policy, params: Params, seen: tuple[Array, Array, Array, Array | None], key: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Return a seed's choices, their log-probabilities, the values and the memory after."""
+    *sight, legal = seen
+    memory, out, value = policy.apply(params, *sight)
+    choice = policy.sample(params, out, policy.noise(key, len(value)), legal)
+    log_prob, _ = policy.log_prob_and_entropy(params, out, choice, legal)
+    return choice, log_prob, value, memory
+
+
+def advantages(
+    reward: Array,
+    value: Array,
+    following: Array,
+    terminated: Array,
+    truncated: Array,
+    gamma: float,
+    lam: float,
+) -> Array:
+    """Return GAE's advantages f32[T, N].
+
+    All are [T, N]. value: of the observation that was acted on. following: of the one that
+    came next in the same episode, `final_obs`. It counts after a truncation and not after a
+    termination; nothing is carried across the end of an episode.
+    """
+    delta = reward + gamma * jnp.where(terminated, 0.0, following) - value
+    ended: Array = terminated | truncated
+    kept = gamma * lam * jnp.where(ended, 0.0, jnp.ones_like(delta))
+
+    def back(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
+        delta, kept = now
+        here = delta + kept * later
+        return here, here
+
+    return lax.scan(back, jnp.zeros_like(delta[0]), (delta, kept), reverse=True)[1]
+
+
+def _loss(
+    policy: Policy, ppo: PPO, params: Params, data: Any, before: Array
+) -> tuple[Array, dict[str, Array]]:
+    """Return PPO's loss on whole lanes [n, T, ...]; before: f32[n, M]."""
+    obs, legal, fresh, choice, old, advantage, target = jax.tree.map(
+        lambda x: x.swapaxes(0, 1), data
+    )
+    out, value = _unroll(policy, params, before, obs, fresh)
+    flat = [None if x is None else _flat(x) for x in (out, choice, legal)]
+    log_prob, entropy = policy.log_prob_and_entropy(params, *flat)
+    ratio = jnp.exp(log_prob - old.ravel())
+    gain = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    gain = gain.ravel()
+    clipped = jnp.clip(ratio, 1 - ppo.clip, 1 + ppo.clip)
+    actor = -jnp.minimum(ratio * gain, clipped * gain).mean()
+    critic = 0.5 * ((value - target) ** 2).mean()
+    stats = {
+        "entropy": entropy.mean(),
+        "value_loss": critic,
+        "ratio_kl": (ratio - 1 - jnp.log(ratio)).mean(),
+    }
+    return actor + ppo.value * critic - ppo.entropy * entropy.mean(), stats
+
+
+def _unroll(
+    policy: Policy, params: Params, memory: Array, obs: Array, fresh: Array
+) -> tuple[Array, Array]:
+    """Return outputs [T, n, A] and values [T, n] of observations [T, n, K] in order."""
+    if not policy.memory:
+        steps, lanes, _ = obs.shape
+        blank = jnp.zeros((steps * lanes, 0), jnp.float32)
+        _, out, value = policy.apply(params, blank, _flat(obs), fresh.ravel())
+        return out.reshape(steps, lanes, -1), value.reshape(steps, lanes)
+
+    def step(memory: Array, now: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+        memory, out, value = policy.apply(params, memory, *now)
+        return memory, (out, value)
+
+    return lax.scan(step, memory, (obs, fresh))[1]
+
+
+def _flat(x: Array) -> Array:
+    """Join the two leading axes; another may have no elements."""
+    return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])
