@@ -91,6 +91,15 @@ def test_an_annotation_is_one_line_and_names_only_files_that_are_there(
     assert github.annotation(text, place) == ""
 
 
+def test_githubs_page_shows_every_bug(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "page"))
+    github.add_to_job("one")
+    github.add_to_job("two")
+    assert (tmp_path / "page").read_text() == "one\ntwo\n"
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    github.add_to_job("three")
+
+
 def test_junit_names_each_report_and_does_not_hold_it(failing):
     project, run = failing
     path = project.folder / "junit.xml"
@@ -158,7 +167,7 @@ def test_a_failing_run_that_cannot_write_says_so_in_its_last_line(project, args,
     project.plant()
     (project.folder / "a_file").write_text("")
     (project.folder / "full.py").write_text(FULL)
-    run = project.pytest(*SHORT, *args, PYTHONPATH=str(project.folder))
+    run = project.pytest(*SHORT, *args)
     assert run.code == 1, run.text
     last = run.text.rstrip().splitlines()[-2]
     assert last.startswith("twinstep: ")

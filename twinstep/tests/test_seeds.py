@@ -105,7 +105,14 @@ def test_every_file_of_a_candidate_counts(candidate, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["other.c", "pack_of_seeds/__pycache__/x.pyc", "engine/target/out", "engine/.swap"]
+    "name",
+    [
+        "other.c",
+        "pack_of_seeds/__pycache__/x.py",
+        "engine/core.so",
+        "engine/target/out",
+        "engine/.swap",
+    ],
 )
 def test_what_is_built_and_what_is_not_the_candidates_does_not_count(candidate, tmp_path, name):
     before = tree_hash(candidate)
