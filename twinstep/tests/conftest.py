@@ -1,5 +1,11 @@
+import os
+
 import pytest
 
+from twinstep import registry
+from twinstep.harness import Harness, Settings
+from twinstep.oracles.pong import upstream
+from twinstep.registry import Pair, Subject
 from twinstep.tests.scratch import Project
 
 
@@ -12,3 +18,17 @@ def toy_cache(tmp_path_factory):
 def project(tmp_path, toy_cache):
     """An empty folder with a candidate of Duel that has no bug."""
     return Project(tmp_path / "project", toy_cache)
+
+
+@pytest.fixture(scope="module")
+def fs8():
+    """The lab of JAX Pong at frame skip 8, in this process: bugs are planted by monkeypatch."""
+    problem = upstream.probe({}).problem
+    if problem and os.environ.get("CI", "").lower() not in ("true", "1"):
+        pytest.skip(problem)
+    env = registry.environment("pong")
+    variant = next(v for v in env.variants if v.name == "fs8")
+    ref = next(c for c in env.candidates if c.name == "jax")
+    harness = Harness(Settings())
+    yield harness.lab(Pair(Subject(env, variant), ref))
+    harness.close()
