@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from twinstep import __version__, registry
+from twinstep import __version__, cache_command, registry
 from twinstep.errors import OracleFailed, UserError
 
 
@@ -41,8 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument("--keep", action="store_true", help="keep its inputs as regressions")
     again.set_defaults(run=_replay)
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
-    cache.add_argument("what", choices=("list", "clear", "path"), nargs="?", default="list")
-    cache.set_defaults(run=_cache)
+    cache_command.add_arguments(cache)
     return parser
 
 
@@ -86,28 +85,6 @@ def _replay(args: argparse.Namespace) -> int:
     else:
         print("It still differs, but not byte for byte as reported (sources changed since).")
     return 1
-
-
-def _cache(args: argparse.Namespace) -> int:
-    from twinstep.cache import TraceCache
-
-    cache = TraceCache()
-    if args.what == "path":
-        print(cache.root.parent)
-        return 0
-    held = cache.entries()
-    if args.what == "clear":
-        for key, *_ in held:
-            cache.drop(key)
-        print(f"dropped {len(held)} trace sets")
-        return 0
-    total = 0
-    for key, _, size, parts in held:
-        total += size
-        what = f"{parts.get('environment', '?')} {parts.get('driver', '?')}"
-        print(f"{key[:12]}  {size / 1e6:9.1f} MB  {what}, {parts.get('episodes', '?')} episodes")
-    print(f"{len(held)} trace sets, {total / 1e6:.1f} MB in {cache.root}")
-    return 0
 
 
 if __name__ == "__main__":

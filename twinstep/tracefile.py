@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ import numpy as np
 import zstandard
 
 from twinstep.contract import Contract
+from twinstep.errors import UserError
 from twinstep.frames import Start
 
 #: Grows when a written byte would change.
@@ -32,8 +34,8 @@ WINDOW = 256
 _MAGIC = b"twinstep-trace\n"
 
 
-class TraceDamaged(Exception):
-    """A trace file is not what was written: cut short, altered or of another kind."""
+class TraceDamaged(UserError):
+    """A trace file is not what was written: cut short, altered, gone or of another kind."""
 
 
 @dataclass
@@ -172,15 +174,26 @@ class ChunkFile:
         if hashlib.file_digest(self._file, "sha256").hexdigest() != sha256:
             self._file.close()
             raise TraceDamaged(f"{path.name} does not have the recorded sha256")
-        self._file.seek(len(_MAGIC))
+        try:
+            self._read_header()
+        except (struct.error, ValueError, LookupError, TypeError) as error:
+            self._file.close()
+            raise TraceDamaged(f"{path.name} is no trace file ({error!r})") from error
+        self._starts: Start | None = None
+        self._last: dict[tuple[str, int], np.ndarray] = {}
+
+    def _read_header(self) -> None:
+        self._file.seek(0)
+        if self._file.read(len(_MAGIC)) != _MAGIC:
+            raise ValueError("it begins otherwise")
         (size,) = struct.unpack("<Q", self._file.read(8))
+        if size > os.fstat(self._file.fileno()).st_size:
+            raise ValueError("it is cut short")
         header = json.loads(self._file.read(size))
         self._base = len(_MAGIC) + 8 + size
         self._blocks = {(b[0], b[1]): b[2:] for b in header["blocks"]}
         self.lengths = np.array(header["lengths"], np.int32)
         self.ended = np.array(header["ended"], bool)
-        self._starts: Start | None = None
-        self._last: dict[tuple[str, int], np.ndarray] = {}
 
     @property
     def starts(self) -> Start:

@@ -1,0 +1,76 @@
+"""`twinstep cache`: list, verify or clear the recorded episodes."""
+
+from __future__ import annotations
+
+import argparse
+
+from twinstep import leftovers
+from twinstep.cache import Entry, TraceCache
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    what = ("list", "verify", "clear", "path")
+    parser.add_argument("what", choices=what, nargs="?", default="list")
+    parser.add_argument("--drop", action="store_true", help="verify: remove what is damaged")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; return 1 if an entry is damaged, else 0."""
+    cache = TraceCache()
+    if args.what == "path":
+        print(cache.root.parent)
+        return 0
+    if args.what == "clear":
+        return _clear(cache)
+    return _verify(cache, args.drop) if args.what == "verify" else _list(cache)
+
+
+def _list(cache: TraceCache) -> int:
+    held = cache.entries()
+    for entry in held:
+        print(f"{_name(entry)}  {entry.size / 1e6:9.1f} MB  {_what(entry)}")
+    total = sum(entry.size for entry in held)
+    print(f"{len(held)} trace sets, {total / 1e6:.1f} MB in {cache.root}")
+    if left := leftovers.left(cache.root):
+        size = sum(leftovers.size_of(path) for path in left)
+        print(
+            f"{len(left)} left by runs that were killed, {size / 1e6:.1f} MB: twinstep cache clear"
+        )
+    return 0
+
+
+def _verify(cache: TraceCache, drop: bool) -> int:
+    damaged, held = 0, cache.entries()
+    for entry in held:
+        problem = cache.damage(entry.key)
+        if problem:
+            damaged += 1
+            if drop:
+                cache.drop(entry.key)
+            print(f"{_name(entry)}  damaged: {problem}{'; dropped' if drop else ''}")
+        else:
+            print(f"{_name(entry)}  whole: {_what(entry)}")
+    print(f"{len(held)} trace sets, {damaged} damaged")
+    if damaged and not drop:
+        print("A damaged set is recorded again when it is next used; --drop removes it now.")
+    return 1 if damaged else 0
+
+
+def _clear(cache: TraceCache) -> int:
+    held = cache.entries()
+    for entry in held:
+        cache.drop(entry.key)
+    left = leftovers.reap(cache.root)
+    print(f"dropped {len(held)} trace sets" + (f" and {left} left by killed runs" if left else ""))
+    return 0
+
+
+def _name(entry: Entry) -> str:
+    return entry.key[:12]
+
+
+def _what(entry: Entry) -> str:
+    words = [str(entry.parts.get(name, "?")) for name in ("environment", "driver", "episodes")]
+    return "{} {}, {} episodes".format(*words)
