@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import mmap
 import os
 import signal
@@ -11,10 +12,12 @@ import sys
 import tempfile
 import time
 from multiprocessing import Pipe
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+import twinstep
 from twinstep import registry
 from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
@@ -125,7 +128,8 @@ class OracleProcess:
             file.write(bytes(LIFE.size))
             file.flush()
             self._life = mmap.mmap(file.fileno(), LIFE.size)
-        command = [sys.executable, "-m", "twinstep.worker", str(theirs.fileno()), file.name]
+        script = str(Path(__file__).with_name("child.py"))
+        command = [sys.executable, "-P", script, str(theirs.fileno()), file.name, _origin()]
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],
@@ -140,7 +144,8 @@ class OracleProcess:
         params = dict(self.subject.contract.params)
         where = registry.locator(self.subject.env.name)
         try:
-            self._offered = self._ask("open", where, params, sys.path, limit=SETUP_LIMIT)
+            opened = (where, params, twinstep.__file__)
+            self._offered = self._ask("open", *opened, limit=SETUP_LIMIT)
         except BaseException:
             self.close()
             raise
@@ -214,3 +219,14 @@ class OracleProcess:
         if self._process is not None:
             self._process.kill()
             self.close()
+
+
+def _origin() -> str:
+    """Return what the child needs to import exactly what this process imports; see `child`."""
+    return json.dumps(
+        {
+            "path": [entry for entry in sys.path if isinstance(entry, str)],
+            "file": twinstep.__file__,
+            "folders": list(twinstep.__path__),
+        }
+    )

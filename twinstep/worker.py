@@ -1,8 +1,9 @@
-"""The child process in which an oracle lives: `python -m twinstep.worker FD PATH`.
+"""The child process in which an oracle lives; `child` starts it.
 
 It answers one request at a time over a pipe. Before each call into the reference it writes
 a sign of life (a counter, the episode, the step) into a small shared file, so that the
-parent can tell a hang from work and say where a crash happened, even after SIGKILL.
+parent can tell a hang from work and say where a crash happened, even after SIGKILL. When the
+parent is gone, it ends there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import mmap
 import os
 import signal
 import struct
-import sys
 import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import twinstep
 from twinstep import registry, tracefile
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
@@ -33,6 +34,7 @@ class OracleHost:
 
     def __init__(self, life: mmap.mmap, locator: str, params: dict[str, Any]) -> None:
         self._life = life
+        self._parent = os.getppid()
         self._beats = 0
         env = registry.load_object(locator)
         self.contract = env.contract(params)
@@ -41,7 +43,9 @@ class OracleHost:
         self._lookahead: Any = None
 
     def beat(self, episode: int, step: int) -> None:
-        """Write a sign of life."""
+        """Write a sign of life; end if nobody is there to see it."""
+        if os.getppid() != self._parent:
+            os._exit(1)
         self._beats += 1
         LIFE.pack_into(self._life, 0, self._beats, episode, step)
 
@@ -180,12 +184,12 @@ def _plain(frame: Frame) -> Frame:
     return Frame(**heads, state={name: np.array(value) for name, value in frame.state.items()})
 
 
-def main() -> None:
+def serve(handle: int, life_file: str) -> None:
     """Serve requests until the pipe closes."""
     # Ctrl-C goes to the whole foreground group; the parent decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe = Connection(int(sys.argv[1]))
-    with open(sys.argv[2], "r+b") as file:
+    pipe = Connection(handle)
+    with open(life_file, "r+b") as file:
         life = mmap.mmap(file.fileno(), LIFE.size)
     host: OracleHost | None = None
     while True:
@@ -195,7 +199,7 @@ def main() -> None:
             break
         try:
             if method == "open":
-                sys.path[:0] = [p for p in args[2] if p not in sys.path]
+                _require_same(args[2])
                 host = OracleHost(life, args[0], args[1])
                 answer: tuple[str, Any] = ("ok", host.methods())
             else:
@@ -213,5 +217,10 @@ def main() -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
-    main()
+def _require_same(file: str) -> None:
+    """Raise UserError unless this process runs the parent's own twinstep."""
+    if twinstep.__file__ != file:
+        raise UserError(
+            f"the oracle's process runs another twinstep ({twinstep.__file__}) than this one "
+            f"({file}): see that nothing imports it when Python starts (PYTHONPATH)"
+        )

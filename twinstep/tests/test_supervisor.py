@@ -1,11 +1,19 @@
 """An oracle that dies takes nothing with it: what happened, where, and the next one works."""
 
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import twinstep
 from twinstep.drivers import CORE
 from twinstep.environment import Variant
-from twinstep.errors import ContractBroken, OracleFailed
+from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.frames import take_lanes
 from twinstep.registry import Subject
 from twinstep.seeds import seeds, starts_of
@@ -73,3 +81,70 @@ def test_a_frame_that_breaks_the_contract_is_refused(oracle, tmp_path):
 def test_a_sound_oracle_is_recorded_whole(oracle, tmp_path):
     (entry,) = _record(oracle("none"), tmp_path)
     assert (entry["episodes"], entry["steps"], entry["truncated"]) == (4, 24, 4)
+
+
+SHADOW = "raise RuntimeError('another checkout')\n"
+
+
+@pytest.mark.parametrize("place", ["the current folder", "sys.path", "PYTHONPATH"])
+def test_another_checkouts_twinstep_does_not_answer(oracle, tmp_path, monkeypatch, place):
+    shadow = tmp_path if place == "the current folder" else tmp_path / "other"
+    (shadow / "twinstep").mkdir(parents=True)
+    (shadow / "twinstep" / "__init__.py").write_text(SHADOW)
+    if place == "sys.path":
+        monkeypatch.syspath_prepend(str(shadow))
+    if place == "PYTHONPATH":
+        monkeypatch.setenv("PYTHONPATH", str(shadow))
+    (entry,) = _record(oracle("none"), tmp_path)
+    assert entry["steps"] == 24
+
+
+def test_another_twinstep_that_gets_in_all_the_same_is_refused(oracle, tmp_path, monkeypatch):
+    """The other one is imported when Python starts, before anything here runs."""
+    other = tmp_path / "other" / "twinstep"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text(f"__path__ = {list(twinstep.__path__)!r}\n")
+    begin = f"import sys\nsys.path.insert(0, {str(other.parent)!r})\nimport twinstep\n"
+    (other.parent / "sitecustomize.py").write_text(begin)
+    monkeypatch.setenv("PYTHONPATH", str(other.parent))
+    with pytest.raises(UserError, match=r"runs another twinstep \(.*other/twinstep/__init__.py\)"):
+        _record(oracle("none"), tmp_path)
+
+
+ASKS = """
+import sys
+from twinstep.environment import Variant
+from twinstep.registry import Subject
+from twinstep.supervisor import OracleProcess
+from twinstep.tests.test_supervisor import _record
+from twinstep.tests.toys.faulty import FAULTY
+
+oracle = OracleProcess(Subject(FAULTY, Variant("", FAULTY.params({"fault": "slow"}))))
+oracle.offers("load")
+print(oracle._process.pid, flush=True)
+_record(oracle, sys.argv[1], count=9999)
+"""
+
+
+def test_a_recording_ends_when_the_process_that_asked_for_it_is_killed(oracle, tmp_path):
+    asking = subprocess.Popen(
+        [sys.executable, "-c", ASKS, str(tmp_path)],
+        cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with contextlib.closing(asking.stdout):
+        worker = int(asking.stdout.readline())
+    assert _runs(worker)
+    asking.send_signal(signal.SIGKILL)
+    asking.wait()
+    deadline = time.monotonic() + 30
+    while _runs(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(worker)
+
+
+def _runs(pid):
+    """Whether a process is there and no zombie, which nobody may have reaped yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

@@ -68,9 +68,9 @@ def test_warm_traces_never_start_the_oracle(tmp_path):
     assert _run(*ONE, folder=tmp_path)[0] == 0
     broken = tmp_path / "broken"
     broken.mkdir()
-    # The child is `python -m twinstep.worker`; a module that shadows nothing else breaks it.
+    # The child is `python .../twinstep/child.py`; a module that shadows nothing else breaks it.
     (broken / "sitecustomize.py").write_text(
-        "import sys\nif 'twinstep.worker' in sys.orig_argv: raise SystemExit('oracle started')\n"
+        "import sys\nif 'twinstep/child.py' in str(sys.orig_argv): sys.exit('oracle started')\n"
     )
     code, text = _run(*ONE, "-k", "episodes_match", folder=tmp_path, PYTHONPATH=str(broken))
     assert code == 0, text
@@ -162,7 +162,7 @@ def test_interrupted_run_leaves_no_half_made_trace_and_no_child(tmp_path):
     assert not list(cache.glob("traces/.draft-*"))
     assert not [path for path in cache.glob("traces/*") if not path.name.startswith(".lock")]
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
-    mine = [line for line in listed.splitlines() if "twinstep.worker" in line]
+    mine = [line for line in listed.splitlines() if "twinstep/child.py" in line]
     assert not [line for line in mine if _session(int(line.split()[0])) == process.pid]
 
 

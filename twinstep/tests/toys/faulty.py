@@ -1,4 +1,4 @@
-"""Oracles that crash, hang, raise, exit, or break their contract in their third step. Toys."""
+"""Oracles that crash, hang, raise, exit, dawdle or break their contract at the third step. Toys."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ class Oracle:
                 time.sleep(600)
             elif self.fault == "exit":
                 os._exit(7)
+            elif self.fault == "slow":
+                time.sleep(0.2)
             elif self.fault == "raise":
                 raise ZeroDivisionError("in the reference")
         return self._frame()
