@@ -113,16 +113,18 @@ def test_another_twinstep_that_gets_in_all_the_same_is_refused(oracle, tmp_path,
 
 ASKS = """
 import sys
+from twinstep.drivers import CORE
 from twinstep.environment import Variant
 from twinstep.registry import Subject
+from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
-from twinstep.tests.test_supervisor import _record
 from twinstep.tests.toys.faulty import FAULTY
 
 oracle = OracleProcess(Subject(FAULTY, Variant("", FAULTY.params({"fault": "slow"}))))
 oracle.offers("load")
 print(oracle._process.pid, flush=True)
-_record(oracle, sys.argv[1], count=9999)
+starts = starts_of(oracle.subject.contract, seeds("public", 999, "faulty"))
+oracle.record(CORE["random"], starts, 6, 1, sys.argv[1])
 """
 
 
@@ -133,13 +135,18 @@ def test_a_recording_ends_when_the_process_that_asked_for_it_is_killed(oracle, t
     )  # fmt: skip
     with contextlib.closing(asking.stdout):
         worker = int(asking.stdout.readline())
+    _wait_until(lambda: (tmp_path / "00000.chunk").is_file())
     assert _runs(worker)
     asking.send_signal(signal.SIGKILL)
     asking.wait()
-    deadline = time.monotonic() + 30
-    while _runs(worker) and time.monotonic() < deadline:
+    _wait_until(lambda: not _runs(worker))
+
+
+def _wait_until(happened, limit=30):
+    deadline = time.monotonic() + limit
+    while not happened():
+        assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.05)
-    assert not _runs(worker)
 
 
 def _runs(pid):
