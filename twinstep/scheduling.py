@@ -34,4 +34,26 @@ def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return group(nodeid, labels)
 
+        def remove_node(self, node: Any) -> str | None:
+            """Give a worker's tests to others; not the one it died in, which has failed."""
+            work = self.assigned_work.pop(node)
+            left = [(unit, test) for unit in work.values() for test in unit if not unit[test]]
+            if not left:
+                return None
+            unit, crashed = left[0]
+            unit[crashed] = True
+            self.workqueue.update({n: unit for n, unit in work.items() if not all(unit.values())})
+            for other in self.assigned_work:
+                self._reschedule(other)
+            return crashed
+
+        def _reschedule(self, node: Any) -> None:
+            super()._reschedule(node)
+            # A worker begins a test when it knows the next one, or that there is none.
+            while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+                if self.workqueue:
+                    self._assign_work_unit(node)
+                else:
+                    node.shutdown()
+
     return ByPair(config, log)
