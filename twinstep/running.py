@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from twinstep import registry
 from twinstep.contract import Contract
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
 from twinstep.frames import Frame, Start, flatten, take_lanes
 from twinstep.isolation import Isolation
 from twinstep.protocols import ModuleCall
 from twinstep.recording import offers
 from twinstep.registry import Pair
+from twinstep.seeds import package_folder
 from twinstep.tracefile import WINDOW
 
 #: Lanes of the small batches used while shrinking and looking at single steps.
@@ -32,6 +37,32 @@ class CandidateBroken(Exception):
         super().__init__(what)
         self.what = what
         self.detail = detail
+
+
+def broken_by(candidate: CandidateRef, error: BaseException) -> CandidateBroken | None:
+    """Return an error that came out of a candidate's own files as its failure, else None.
+
+    For what is called without a Runner, as `make` does. Whatever it raises is meant, a skip too;
+    but a UserError is about the project, whose contract may lie in the same file.
+    """
+    if isinstance(error, CandidateBroken):
+        return error
+    if type(error) is UserError:
+        return None
+    folders = [_home(candidate.factory.partition(":")[0])]
+    for name in candidate.packages:
+        with contextlib.suppress(UserError):
+            folders.append(package_folder(name))
+    files = {Path(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)}
+    if not any(file.is_relative_to(home) for file in files for home in folders if home):
+        return None
+    text = f"the candidate raised {type(error).__name__}: {_first_line(error)}"
+    return CandidateBroken(text, "".join(traceback.format_exception(error)))
+
+
+def _home(module: str) -> Path | None:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return Path(file) if file else None
 
 
 class Runner:

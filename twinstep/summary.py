@@ -10,7 +10,7 @@ import contextlib
 import importlib.metadata
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ import pytest
 
 from twinstep import __version__, github, paths, report, scheduling, tally
 from twinstep.cache import TraceCache, export
+from twinstep.registry import Pair
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
 BROKEN = "twinstep_broken"
 FAULT = "twinstep_fault"
 TROUBLE = "twinstep_trouble"
+_LEVELS = ("level1", "level2", "level3", "level4")
 
 
 def text_of_failure(record: dict[str, Any], folder: str) -> str:
@@ -35,14 +37,17 @@ def text_of_failure(record: dict[str, Any], folder: str) -> str:
 class Summary:
     """Collects on the controller and writes at the end."""
 
-    def __init__(self, config: pytest.Config) -> None:
+    def __init__(self, config: pytest.Config, pairs: list[Pair]) -> None:
         self._config = config
+        self._known = pairs
         self._folder = Path(config.option.twinstep_reports)
         self._records: dict[str, dict[str, Any]] = {}
         self._pairs: dict[str, dict[str, Any]] = {}
         self._times: dict[str, float] = {}
         self._broken: Counter[str] = Counter()
-        self._unnoted: list[str] = []
+        self._unnoted: list[tuple[str, str, str]] = []
+        self._collected: set[str] = set()
+        self._ended: set[str] = set()
         self._complete = True
         self._trouble = ""
         self._keys: set[str] = set()
@@ -52,6 +57,16 @@ class Summary:
         if not self._config.option.collectonly:
             with contextlib.suppress(OSError):
                 Path(self._config.option.twinstep_verdict).unlink()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Note which tests are to run."""
+        self._collected.update(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
+        """Note which tests are to run: under xdist only the workers collect."""
+        self._collected.update(ids)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -65,12 +80,15 @@ class Summary:
         report.user_properties = kept
         if BROKEN in attached and report.outcome == "failed":
             self._broken[attached[BROKEN]] += 1
+        if report.when != "setup" or report.outcome != "passed":
+            self._ended.add(report.nodeid)
         if report.when == "call":
             self._times[report.nodeid] = round(report.duration, 3)
         if notes is not None and (report.when == "call" or report.outcome != "passed"):
             self._count(notes, report)
         elif notes is None and report.outcome == "failed":
-            self._unnoted.append(report.nodeid)
+            level = next((n for n in report.keywords if n in _LEVELS), "lost")
+            self._unnoted.append((report.nodeid, level, _outcome(report)))
 
     def _keep(self, record: dict[str, Any]) -> None:
         self._records[record["id"]] = record
@@ -95,20 +113,41 @@ class Summary:
         """Write the files. A run that could not say what it found has not passed."""
         ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         self._complete = session.exitstatus in ended and not session.shouldstop
-        self._count_lost()
+        if not self._config.option.collectonly:
+            self._count_lost()
         if self._pairs:
             self._write_verdict()
         if self._trouble and session.exitstatus in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _count_lost(self) -> None:
-        """Count failures that came without notes: the worker died, or the lab's set-up failed."""
-        for test in self._unnoted:
-            label = scheduling.group(test, self._pairs)
-            if label in self._pairs:
-                pair = self._pairs[label]
-                levels = sorted(pair["levels"])
-                tally.count_outcome(pair, int(levels[-1].removeprefix("level")), "failed")
+        """Count what came without notes, and what was to run and did not.
+
+        A failure has none if the worker died, if the lab's set-up failed, or if the test asks
+        the oracle alone: then nothing is proved of any candidate of the subject.
+        """
+        for test, level, outcome in self._unnoted:
+            pairs, alone = self._pairs_of(test)
+            for pair in pairs:
+                tally.count_outcome(pair, level, "errors" if alone else outcome)
+        for test in sorted(self._collected - self._ended):
+            for pair in self._pairs_of(test)[0]:
+                pair["not_run"] += 1
+
+    def _pairs_of(self, test: str) -> tuple[list[dict[str, Any]], bool]:
+        """Return the entries that a test id belongs to, and whether it asks the oracle alone."""
+        labels = {label for pair in self._known for label in (pair.label, pair.subject.label)}
+        label = scheduling.group(test, labels)
+        mine = [pair for pair in self._known if pair.label == label]
+        found = mine or [pair for pair in self._known if pair.subject.label == label]
+        return [self._entry(pair) for pair in found], not mine
+
+    def _entry(self, pair: Pair) -> dict[str, Any]:
+        if pair.label not in self._pairs:
+            option = self._config.option
+            facts = tally.facts_of(pair, option.twinstep_seeds, bool(option.twinstep_traces))
+            self._pairs[pair.label] = tally.new_pair(facts)
+        return self._pairs[pair.label]
 
     def _finished(self) -> dict[str, dict[str, Any]]:
         return {
@@ -177,8 +216,8 @@ class Summary:
                 f"{name}: {_counts(level)}" for name, level in sorted(pair["levels"].items())
             )
             built = f" ({pair['dtype']} on {pair['platform']})" if pair["dtype"] else ""
-            lines.append(f"{label}{built}: {pair['verdict']}; {counts}")
-            if pair["compared"] and pair["missing"]:
+            lines.append("; ".join(filter(None, (f"{label}{built}: {pair['verdict']}", counts))))
+            if pair["not_run"] or (pair["compared"] and pair["missing"]):
                 lines.append(f"    not compared: {', '.join(pair['missing'])}")
             lines += [f"    {line}" for line in pair["lines"]]
             for name, value in sorted(pair["numbers"].items()):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.harness import Lab, Settings
+from twinstep.registry import Pair
 from twinstep.verdicts import sources_hash
 
 #: A level 3 with fewer episodes a driver is no full verdict.
@@ -15,27 +16,35 @@ FULL = Settings.episodes
 
 def notes_of(lab: Lab) -> dict[str, Any]:
     """Return what the verdict says of a test's pair, as plain data."""
-    subject = lab.pair.subject
-    made = lab.built
+    harness, made = lab.reference.harness, lab.built
+    known = facts_of(lab.pair, harness.settings.seeds, bool(harness.imported))
+    if made:
+        gates = {path: repr(gate) for path, gate in lab.rules.gates.items()}
+        known |= {"dtype": made.dtype, "platform": made.platform}
+        known |= {"gates": gates, "owed": _owed(lab)}
+    return {**known, "level": lab.level, **lab.notes}
+
+
+def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
+    """Return what is known of a pair before its candidate is built."""
+    subject = pair.subject
     return {
-        "pair": lab.pair.label,
+        "pair": pair.label,
         "environment": subject.env.name,
         "variant": subject.variant.name,
-        "candidate": lab.pair.candidate.name,
+        "candidate": pair.candidate.name,
         "contract": subject.contract.version,
         "contract_digest": subject.contract.digest(),
         "params": {k: subject.contract.params[k] for k in sorted(subject.contract.params)},
         "oracle": subject.env.oracle.title,
         "pins": dict(subject.probe.pins),
-        "dtype": made.dtype if made else "",
-        "platform": made.platform if made else "",
-        "gates": {path: repr(gate) for path, gate in lab.rules.gates.items()} if made else {},
-        "owed": _owed(lab) if made else [],
-        "sources": sources_hash(lab.pair.candidate),
-        "seeds": lab.reference.harness.settings.seeds,
-        "imported": bool(lab.reference.harness.imported),
-        "level": lab.level,
-        **lab.notes,
+        "dtype": "",
+        "platform": "",
+        "gates": {},
+        "owed": [],
+        "sources": sources_hash(pair.candidate),
+        "seeds": seeds,
+        "imported": imported,
     }
 
 
@@ -52,14 +61,14 @@ def new_pair(notes: dict[str, Any]) -> dict[str, Any]:
     left_out = ("pair", "level", "coverage", "numbers", "lines")
     kept = {name: value for name, value in notes.items() if name not in left_out}
     lists = {"compared": [], "auto_reset": [], "batches": [], "lines": []}
-    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}}
+    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}, "not_run": 0}
 
 
 def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
     """Add a test. outcome: passed, failed, errors, skipped or expected_failures."""
     for name in ("dtype", "platform", "gates", "owed"):
         pair[name] = pair[name] or notes[name]
-    count_outcome(pair, notes["level"], outcome)
+    count_outcome(pair, f"level{notes['level']}", outcome)
     coverage = notes.get("coverage")
     if coverage and notes.get("compared"):
         pair["drivers"][coverage["driver"]] = {
@@ -73,10 +82,10 @@ def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
     pair["numbers"].update(notes.get("numbers", {}))
 
 
-def count_outcome(pair: dict[str, Any], level: int, outcome: str) -> None:
-    """Add an outcome to a level's counts."""
+def count_outcome(pair: dict[str, Any], level: str, outcome: str) -> None:
+    """Add an outcome to the counts of a level: `level1`, or `lost` where it is not known."""
     names = ("passed", "failed", "errors", "skipped", "expected_failures")
-    held = pair["levels"].setdefault(f"level{level}", dict.fromkeys(names, 0))
+    held = pair["levels"].setdefault(level, dict.fromkeys(names, 0))
     held[outcome] += 1
 
 
@@ -98,6 +107,8 @@ def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
     found = sorted(set(pair["owed"]) - set(pair["compared"]))
     small = [n for n, seen in sorted(pair["drivers"].items()) if seen["episodes"] < FULL]
     found += [f"{FULL} episodes of {name}" for name in small]
+    if count := pair["not_run"]:
+        found.append(f"{count} test{'s' * (count > 1)} that did not run")
     return found if complete else [*found, "the run did not end"]
 
 
