@@ -262,13 +262,15 @@ class Lab:
     def fail(self, note: str) -> None:
         """Fail with a report that has no case: a sentence says what is wrong."""
         case = Case("episode", _no_start(), np.zeros((0,), np.int32))
-        raise Divergence(self._record(case, _silent(), self._context(note=note)))
+        raise Divergence(self._record(case, _silent(), self._context(note=note, minimal=False)))
 
     def _fail(self, case: Case, context: Context) -> None:
         found = diagnose(case, self.oracle, self.runner, self.rules)
         if found.answer.agrees:
             context = dataclasses.replace(
                 context,
+                shrunk_from=0,
+                minimal=False,
                 note="It did not happen again when asked alone: the candidate's answer depends on "
                 "the lanes beside it, or on what it was asked before.",
             )
@@ -287,7 +289,7 @@ class Lab:
             "imported: shrinking and the module's name need the oracle."
         )
         case = Case(worst.kind, worst.start, worst.actions, worst.state)
-        context = dataclasses.replace(context, note=note)
+        context = dataclasses.replace(context, note=note, minimal=False)
         return self._record(case, _silent(), context)
 
     def _context(self, **more: Any) -> Context:

@@ -262,7 +262,7 @@ def _fix(record: dict[str, Any]) -> str:
 def _case_text(record: dict[str, Any], folder: str) -> str:
     case, context = record["case"], record["context"]
     title = {
-        "episode": "Minimal counterexample",
+        "episode": "Minimal counterexample" if context["minimal"] else "Counterexample",
         "step": "Counterexample (one step from a loaded state)",
         "restart": "Counterexample (restart of a loaded state)",
         "module": "Counterexample (one module call)",
