@@ -79,9 +79,13 @@ class Project:
         assert RIGHT in text
         self.rules.write_text(text.replace(RIGHT, WRONG))
 
-    def pytest(self, *args, suite="rollouts.test_lockstep", env="duel", **variables):
-        """Run a part of the installed suite: by default the episodes, on `mine` alone."""
-        (self.folder / ".twinstep" / "verdict.json").unlink(missing_ok=True)
+    def pytest(self, *args, suite="rollouts.test_lockstep", env="duel", fresh=True, **variables):
+        """Run a part of the installed suite: by default the episodes, on `mine` alone.
+
+        fresh: without the verdict of the run before.
+        """
+        if fresh:
+            (self.folder / ".twinstep" / "verdict.json").unlink(missing_ok=True)
         suites = [f"twinstep.{name}" for name in suite.split()]
         chosen = args or SHORT
         done = self._child(

@@ -73,7 +73,7 @@ def test_wrong_mask_is_found_and_shrunk(run):
 
 
 def test_wrong_module_is_named(run):
-    code, _, verdict = run("--env", "duel", "--candidate", "wrongtake", "-k", "test_module")
+    code, _, verdict = run("--env", "duel", "--candidate", "wrongtake", "-k", "test_module_matches")
     assert code == 1
     (name,) = verdict["reports"]
     record = json.loads((run.reports / f"{name}.json").read_text())
