@@ -50,6 +50,9 @@ class OracleRef:
     limit: seconds without progress after which the oracle counts as hung.
     source: `module:callable -> Path` of the folder with the reference's source, for showing
     what a contract's `source_view` of verbatim allows; "" for none.
+    bench: `module:callable`, called as `runners(contract, lanes, steps, threads)` by `twinstep
+    bench`, which returns players.Entry: the reference as its own compiled program, first as it is
+    built upstream, then with other flags. "" if its bridge is as fast as it can be run.
     """
 
     title: str
@@ -59,6 +62,7 @@ class OracleRef:
     limit: float = 60.0
     source: str = ""
     upstream: tuple[str, ...] = ()
+    bench: str = ""
 
 
 @dataclass(frozen=True)

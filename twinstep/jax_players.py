@@ -1,0 +1,133 @@
+"""Players of what `twinstep.make` gives: as it is, and compiled to write no more than is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from twinstep.env import Env
+from twinstep.frames import Fields
+
+_SHOWN = ("obs", "reward", "terminated", "truncated")
+
+
+class MadePlayer:
+    """`Env.rollout` as a user calls it; see players.Player."""
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self.dtype, self.platform = env.dtype, env.platform
+        self._state: Any = None
+        self._steps: Any = None
+        self._actions: Any = None
+
+    def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
+        """See Player."""
+        self._state, _ = self._env.reset(seeds)
+        with wide(self._env):
+            self._actions = jax.device_put(actions) if self._env.traceable else actions
+
+    def play(self) -> None:
+        """See Player."""
+        self._steps = None
+        self._state, self._steps = self._env.rollout(self._state, self._actions)
+        if self._env.traceable:
+            jax.block_until_ready((self._state, self._steps))
+
+    def shown(self) -> Fields:
+        """See Player."""
+        steps, self._steps = self._steps, None
+        return {name: np.asarray(getattr(steps, name)) for name in _SHOWN}
+
+    def state(self) -> Fields:
+        """See Player."""
+        named = self._env.frame(self._state).state
+        return {name: np.asarray(value) for name, value in named.items()}
+
+
+class Compiled:
+    """A function compiled ahead of time at its first call; its first argument is consumed.
+
+    about: seconds of tracing and compiling, and the size of the optimised module.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._compiled: Any = None
+        self.about: dict[str, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        """Compile if need be, run, and wait for the result."""
+        if self._compiled is None:
+            begun = time.perf_counter()
+            lowered = jax.jit(self._function, donate_argnums=0).lower(*args)
+            traced = time.perf_counter()
+            self._compiled = lowered.compile()
+            done = time.perf_counter()
+            text = self._compiled.as_text() or ""
+            self.about |= {
+                "lower_seconds": traced - begun,
+                "compile_seconds": done - traced,
+                "hlo_instructions": sum(" = " in line for line in text.splitlines()),
+                "hlo_bytes": len(text),
+            }
+        return jax.block_until_ready(self._compiled(*args))
+
+
+class CompiledPlayer:
+    """`Env.rollout` inside a compiled function that returns what the reference writes too.
+
+    What it leaves out (`final_obs`) is then never computed. See players.Player.
+    """
+
+    def __init__(self, env: Env) -> None:
+        self._env = env
+        self.dtype, self.platform = env.dtype, env.platform
+        self._compiled = Compiled(self._least)
+        self.about = self._compiled.about
+        self._state: Any = None
+        self._given: Any = None
+        self._actions: Any = None
+
+    def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
+        """See Player."""
+        self._state, _ = self._env.reset(seeds)
+        with wide(self._env):
+            self._actions = jax.device_put(actions)
+
+    def play(self) -> None:
+        """See Player."""
+        self._given = None
+        with wide(self._env):
+            self._state, self._given = self._compiled(self._state, self._actions)
+
+    def shown(self) -> Fields:
+        """See Player."""
+        given, self._given = self._given, None
+        return {name: np.asarray(value) for name, value in given.items()}
+
+    def state(self) -> Fields:
+        """See Player."""
+        named = self._env.frame(self._state).state
+        return {name: np.asarray(value) for name, value in named.items()}
+
+    def _least(self, state: Any, actions: Any) -> tuple[Any, dict[str, Any]]:
+        state, steps = self._env.rollout(state, actions)
+        names = _SHOWN if self._env.contract.truncates else _SHOWN[:-1]
+        return state, {name: getattr(steps, name) for name in names}
+
+
+def wide(env: Env) -> contextlib.AbstractContextManager[Any]:
+    """Return the context in which an environment's arrays keep their 64 bits."""
+    return jax.enable_x64(True) if env.dtype == "float64" else contextlib.nullcontext()
+
+
+def device_memory() -> int:
+    """Return the peak of memory in use on the first device, 0 where JAX does not know it."""
+    stats = jax.devices()[0].memory_stats() or {}
+    return int(stats.get("peak_bytes_in_use", 0))

@@ -1,0 +1,55 @@
+"""What a measurement ran on: processor, system, versions, load. No names of hosts or users."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from twinstep import __version__
+
+#: Instruction sets that change how fast arithmetic on arrays is.
+_ISA = re.compile(r"(sse|ssse|avx|amx|fma|bmi|f16c|asimd|sve|neon)")
+_PACKAGES = ("numpy", "jax", "jaxlib")
+
+
+def machine(cores: Sequence[int]) -> dict[str, Any]:
+    """Return the processor, how many of its cores are used, its instruction sets, the system."""
+    lines: list[str] = []
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    facts = {name.strip(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    flags = facts.get("flags", facts.get("Features", "")).split()
+    system = platform.system()
+    with contextlib.suppress(OSError):
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", system)
+    return {
+        "cpu": facts.get("model name", platform.processor() or platform.machine()),
+        "architecture": platform.machine(),
+        "cores_used": len(cores),
+        "cores_online": os.cpu_count(),
+        "isa": sorted(flag for flag in flags if _ISA.match(flag)),
+        "os": f"{system}, Linux {'.'.join(platform.release().split('.')[:2])}",
+        "libc": " ".join(platform.libc_ver()),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what takes part in every measurement."""
+    found = {"twinstep": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    if flags := os.environ.get("XLA_FLAGS"):
+        found["XLA_FLAGS"] = flags
+    return found
+
+
+def load() -> list[float]:
+    """Return the load average of the last 1, 5 and 15 minutes."""
+    return [round(value, 2) for value in os.getloadavg()]
