@@ -369,6 +369,7 @@ PONG = Environment(
         package="twinstep.oracles.pong",
         source="twinstep.oracles.pong.upstream:ensure_sources",
         upstream=("pufferlib",),
+        bench="twinstep.oracles.pong.native:runners",
     ),
     candidates=(
         CandidateRef(

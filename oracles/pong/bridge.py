@@ -28,19 +28,7 @@ class Library:
     def __init__(self, stock: bool) -> None:
         report = _say if sys.stderr.isatty() else lambda text: None
         self._c = ctypes.CDLL(str(upstream.ensure(stock, report)))
-        # The table ends with an entry without a name.
-        table = _Entry.in_dll(self._c, "lane_table")
-        rows = ctypes.cast(ctypes.pointer(table), ctypes.POINTER(_Entry))
-        entries = list(itertools.takewhile(lambda entry: entry.name, (rows[i] for i in range(99))))
-        kinds = [(e.type.decode(), (e.length,)) if e.length else e.type.decode() for e in entries]
-        self.lane = np.dtype(
-            {
-                "names": [entry.name.decode() for entry in entries],
-                "formats": kinds,
-                "offsets": [entry.offset for entry in entries],
-                "itemsize": ctypes.c_uint64.in_dll(self._c, "lane_size").value,
-            }
-        )
+        self.lane = fields_of(self._c, "lane_size")
         self.events = ctypes.c_uint64.in_dll(self._c, "event_count").value
         self._c.lanes_step.restype = ctypes.c_int64
 
@@ -193,6 +181,25 @@ class _Entry(ctypes.Structure):
         ("offset", ctypes.c_uint64),
         ("type", ctypes.c_char_p),
         ("length", ctypes.c_uint64),
+    )
+
+
+def fields_of(library: ctypes.CDLL, size: str) -> np.dtype:
+    """Return the structured type of a lane, whose size the library exports under this name."""
+    table = _Entry.in_dll(library, "lane_table")
+    rows = ctypes.cast(ctypes.pointer(table), ctypes.POINTER(_Entry))
+    # The table ends with an entry without a name.
+    entries = list(itertools.takewhile(lambda entry: entry.name, (rows[i] for i in range(99))))
+    itemsize = ctypes.c_uint64.in_dll(library, size).value
+    entries = [entry for entry in entries if entry.offset < itemsize]
+    kinds = [(e.type.decode(), (e.length,)) if e.length else e.type.decode() for e in entries]
+    return np.dtype(
+        {
+            "names": [entry.name.decode() for entry in entries],
+            "formats": kinds,
+            "offsets": [entry.offset for entry in entries],
+            "itemsize": itemsize,
+        }
     )
 
 

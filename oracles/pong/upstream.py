@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,21 +88,30 @@ def ensure(stock: bool, report: Callable[[str], None] = _SILENT) -> Path:
     words what takes time. Raises OracleMissing if it cannot be had. Several processes may
     call it at once.
     """
+    return build(_DRIVER, [*FLAGS, "-DSTOCK"] if stock else FLAGS, report)
+
+
+def build(driver: Path, flags: Sequence[str], report: Callable[[str], None] = _SILENT) -> Path:
+    """Return `driver`, a C file beside this one, compiled with these flags against pong.h.
+
+    As `ensure`. With -march=native the library belongs to processors like this one.
+    """
     sources = ensure_sources(report)
     compiler = _compiler()
-    driver = _DRIVER.read_bytes()
-    flags = [*FLAGS, "-DSTOCK"] if stock else list(FLAGS)
     # The local compiler and machine belong into the name: a home folder may be shared.
     parts = [SDIST_SHA256, *flags, _version_of(compiler), platform.machine()]
     parts += [sha256 for _, sha256 in FILES.values()]
-    folder = _folder("\0".join(parts).encode() + b"\0" + driver)
+    parts += [_processor()] if "-march=native" in flags else []
+    # A driver may include oracle.c.
+    drivers = b"".join(path.read_bytes() for path in sorted({_DRIVER, driver}))
+    folder = _folder("\0".join(parts).encode() + b"\0" + drivers)
     with _locked(folder):
         for held in sorted(folder.glob("oracle-*.so")):
             if held.stem == f"oracle-{_sha256(held)}":
                 return held
             held.unlink()
         report("compiling the reference")
-        return _compile([*compiler, *flags], sources, folder)
+        return _compile([*compiler, *flags], sources, driver, folder)
 
 
 def ensure_sources(report: Callable[[str], None] = _SILENT) -> Path:
@@ -278,16 +287,29 @@ def _compiler() -> list[str]:
     )
 
 
+def compiler_name() -> str:
+    """Return the first line of what the C compiler says of itself."""
+    return _version_of(_compiler()).partition("\n")[0]
+
+
 def _version_of(compiler: list[str]) -> str:
     return subprocess.run([*compiler, "--version"], capture_output=True, text=True).stdout
 
 
-def _compile(command: list[str], sources: Path, folder: Path) -> Path:
-    """Compile oracle.c against the pinned files; the result carries its own sha256 as name."""
+def _processor() -> str:
+    """Return what the compiler may look at with -march=native: model and instruction set."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+        return "\n".join(x for x in lines if x.startswith(("model", "cpu family", "flags")))
+    return platform.processor()
+
+
+def _compile(command: list[str], sources: Path, driver: Path, folder: Path) -> Path:
+    """Compile a driver against the pinned files; the result carries its own sha256 as name."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as scratch:
         draft = Path(scratch) / "oracle.so"
         done = subprocess.run(
-            [*command, "-I", str(sources), str(_DRIVER), "-lm", "-o", str(draft)],
+            [*command, "-I", str(sources), str(driver), "-lm", "-o", str(draft)],
             capture_output=True,
             text=True,
         )
