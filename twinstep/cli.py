@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from twinstep import __version__, cache_command, registry
+from twinstep import __version__, bench, cache_command, registry
 from twinstep.errors import OracleFailed, UserError
 
 
@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     again.set_defaults(run=_replay)
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
     cache_command.add_arguments(cache)
+    bench.add_to(commands)
     return parser
 
 

@@ -1,0 +1,294 @@
+"""`twinstep bench ENV`: fast implementations side by side with their reference, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from twinstep import bench_table, claims, machine, paths, registry
+from twinstep.errors import UserError
+from twinstep.measuring import ENVIRONMENT, Failed
+from twinstep.players import AUTO_RESET, FEW, Job, variant_of
+from twinstep.registry import Subject
+from twinstep.rounds import Progress, measure, ratio, with_ratios
+from twinstep.verdicts import sources_hash, verdict_of
+
+BATCHES = (1024, 4096, 16384, 65536)
+#: Environment steps of a round if --steps is not given, in all lanes together.
+WORK = {"": 1 << 20, "mlp": 1 << 18, "gru": 1 << 15}
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure. steps: of every lane in a round, 0 to choose them by the batch."""
+
+    env: str
+    variants: tuple[str, ...]
+    backends: tuple[str, ...]
+    batches: tuple[int, ...]
+    threads: tuple[int, ...]
+    rounds: int
+    steps: int = 0
+    policies: tuple[str, ...] = ()
+
+    def steps_of(self, lanes: int, policy: str = "") -> int:
+        """Return the steps of a round."""
+        return self.steps or max(8, WORK[policy] // lanes)
+
+    def command(self) -> str:
+        """Return the command that measures this."""
+        chosen: list[tuple[str, Iterable[Any]]] = [
+            ("--variant", [v for v in self.variants if v]),
+            ("--backend", self.backends),
+            ("--batch", self.batches),
+            ("--threads", self.threads),
+            ("--rounds", [self.rounds]),
+            ("--steps", [self.steps] if self.steps else []),
+            ("--policy", self.policies),
+        ]
+        options = [f"{name} {value}" for name, values in chosen for value in values]
+        return f"twinstep bench {self.env} {' '.join(options)}"
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand's parser."""
+    bench = commands.add_parser("bench", help="speed side by side with the reference")
+    bench.add_argument("env", help="the environment's name")
+    more: dict[str, Any] = {"action": "append", "default": []}
+    bench.add_argument("--variant", **more, help="default: the first one declared")
+    bench.add_argument("--backend", **more, help="default: every candidate that can run here")
+    bench.add_argument("--batch", **more, help="lanes; default: 1024, 4096, 16384, 65536")
+    bench.add_argument("--threads", **more, help="default: 1 (per core) and all cores")
+    bench.add_argument("--rounds", help="rounds that are timed; default: 15")
+    bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
+    bench.add_argument("--policy", **more, help="mlp or gru: also with a policy in the loop")
+    bench.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of results")
+    bench.add_argument(
+        "--verify-claims", action="store_true", help="compare with the results in --out"
+    )
+    bench.add_argument(
+        "--slack", default="0.25", help="how far beyond the recorded spread a ratio may lie"
+    )
+    bench.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; 0 done, 1 unequal work or a claim that does not hold."""
+    request = _request(args)
+    held = args.out / f"{request.env}.json"
+    slack = _number("--slack", args.slack, float, 0)
+    committed = None
+    if args.verify_claims:
+        committed = claims.read(held, SCHEMA)
+        request = _narrowed(request, args, committed)
+    progress = _progress()
+    try:
+        result = record(request, progress)
+    except Failed as failed:
+        progress("")
+        print(f"twinstep bench: {failed}", file=sys.stderr)
+        return 1
+    progress("")
+    if committed is not None:
+        lines, failed_lines = claims.compare(committed, result, slack)
+        print("\n".join(lines))
+        return 1 if failed_lines else 0
+    text = bench_table.markdown(result)
+    paths.write_atomically(held, (json.dumps(result, indent=1) + "\n").encode())
+    paths.write_atomically(held.with_suffix(".md"), text.encode())
+    print(text)
+    print(f"written: {held} and {held.with_suffix('.md').name}")
+    return 0
+
+
+def record(request: Request, progress: Progress) -> dict[str, Any]:
+    """Measure everything that is asked for and return the result."""
+    cores = sorted(os.sched_getaffinity(0))
+    before = machine.load()
+    subjects = [variant_of(request.env, name) for name in request.variants]
+    cells = [
+        _cell(request, subject, cores[:threads], lanes, progress)
+        for subject in subjects
+        for threads in request.threads
+        for lanes in request.batches
+    ]
+    policies = [
+        _policy_cell(request, subject, backend, cores[:threads], lanes, policy, progress)
+        for policy in request.policies
+        for subject in subjects
+        for backend in _compiled(cells, subject)
+        for threads in request.threads
+        for lanes in request.batches
+    ]
+    return {
+        "schema": SCHEMA,
+        "environment": subjects[0].contract.version,
+        "reference": subjects[0].env.oracle.title,
+        "command": request.command(),
+        "request": asdict(request),
+        "machine": machine.machine(cores[: max(request.threads)]),
+        "versions": machine.versions(),
+        "variables": ENVIRONMENT,
+        "load_average": {"before": before, "after": machine.load()},
+        "sources": {
+            ref.name: sources_hash(ref)[:16]
+            for ref in subjects[0].env.candidates
+            if ref.name in request.backends
+        },
+        "cells": cells,
+        "policies": policies,
+    }
+
+
+def _cell(
+    request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
+) -> dict[str, Any]:
+    played = lanes if subject.env.oracle.bench else min(FEW, lanes)
+    steps = request.steps_of(lanes)
+    variant = subject.variant.name
+    first = Job(request.env, variant, "", "least", lanes, played, steps, tuple(cores))
+    jobs = [first]
+    for pair in registry.pairs(subject, request.backends):
+        own = replace(first, backend=pair.candidate.name, played=lanes)
+        jobs += [own, replace(own, how="make")]
+    results = with_ratios(measure(jobs, subject.contract, request.rounds, progress))
+    for result in results:
+        if result["backend"]:
+            (pair,) = registry.pairs(subject, [result["backend"]])
+            verdict = verdict_of(subject, pair, result["platform"], AUTO_RESET)
+            result["verdict"] = verdict.word
+    return {
+        "variant": variant,
+        "threads": len(cores),
+        "lanes": lanes,
+        "steps": steps,
+        "rounds": request.rounds,
+        "checksum": results[0]["checksum"],
+        "results": results,
+    }
+
+
+def _compiled(cells: list[dict[str, Any]], subject: Subject) -> list[str]:
+    """Return the backends that a policy can be compiled together with."""
+    found: dict[str, None] = {}
+    for cell in cells:
+        if cell["variant"] == subject.variant.name:
+            found |= {r["backend"]: None for r in cell["results"] if "hlo_bytes" in r}
+    return list(found)
+
+
+def _policy_cell(
+    request: Request,
+    subject: Subject,
+    backend: str,
+    cores: Sequence[int],
+    lanes: int,
+    policy: str,
+    progress: Progress,
+) -> dict[str, Any]:
+    steps = request.steps_of(lanes, policy)
+    variant = subject.variant.name
+    job = Job(request.env, variant, backend, policy, lanes, lanes, steps, tuple(cores))
+    asked, drawn = measure([job], subject.contract, request.rounds, progress)
+    flops = asked["flops_per_step"] * asked["rate"]["median"]
+    return {
+        "variant": variant,
+        "backend": backend,
+        "policy": policy,
+        "threads": len(cores),
+        "lanes": lanes,
+        "steps": steps,
+        "rounds": request.rounds,
+        "flops_per_second": flops,
+        # The time without the network over the time with it.
+        "environment_share": ratio(asked, drawn),
+        "results": [asked, drawn],
+    }
+
+
+def _request(args: argparse.Namespace) -> Request:
+    env = registry.environment(args.env)
+    variants = args.variant or [env.variants[0].name]
+    subjects = [variant_of(args.env, name) for name in variants]
+    backends: dict[str, None] = {}
+    for subject in subjects:
+        _require(subject)
+        for pair in registry.pairs(subject, args.backend):
+            if not pair.probe.problem:
+                backends[pair.candidate.name] = None
+            elif args.backend:
+                name = pair.candidate.name
+                raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
+    for policy in args.policy:
+        if policy not in WORK or not policy:
+            raise registry.unknown("policy", policy, [name for name in WORK if name])
+    cores = len(os.sched_getaffinity(0))
+    threads = [_number("--threads", text, int, 1) for text in args.threads]
+    for count in threads:
+        if count > cores:
+            raise UserError(f"--threads {count}: this process may use {cores} cores")
+    return Request(
+        args.env,
+        tuple(dict.fromkeys(variants)),
+        tuple(backends),
+        tuple(_number("--batch", text, int, 1) for text in args.batch) or BATCHES,
+        tuple(dict.fromkeys(threads or [1, cores])),
+        _number("--rounds", args.rounds or "15", int, 1),
+        _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
+        tuple(dict.fromkeys(args.policy)),
+    )
+
+
+def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Request:
+    """Return what was committed, or the part of it that the options choose."""
+    then = claims.request_of(committed)
+    return replace(
+        request,
+        variants=request.variants if args.variant else tuple(then["variants"]),
+        backends=request.backends if args.backend else tuple(then["backends"]),
+        batches=request.batches if args.batch else tuple(then["batches"]),
+        threads=request.threads if args.threads else tuple(then["threads"]),
+        rounds=request.rounds if args.rounds else then["rounds"],
+        steps=request.steps if args.steps else then["steps"],
+        policies=request.policies if args.policy else tuple(then["policies"]),
+    )
+
+
+def _require(subject: Subject) -> None:
+    """UserError if the variant cannot be measured."""
+    contract, probe = subject.contract, subject.probe
+    if probe.problem:
+        raise UserError(f"the reference cannot run here: {probe.problem}: {probe.mend}")
+    if AUTO_RESET not in contract.auto_resets:
+        raise UserError(
+            f"{subject.label} has no {AUTO_RESET} auto-reset, which a benchmark plays with: "
+            "choose another --variant"
+        )
+    if contract.masked:
+        raise UserError(
+            f"{subject.label} has illegal actions, and a benchmark plays actions drawn before"
+        )
+
+
+def _number(option: str, text: str, parse: Any, least: float) -> Any:
+    try:
+        value = parse(text)
+    except ValueError:
+        value = None
+    if value is None or not value >= least:
+        raise UserError(f"{option} {text}: a number of at least {least} is needed")
+    return value
+
+
+def _progress() -> Progress:
+    """Return a function that shows one line on a terminal, and nothing in CI or a file."""
+    if not sys.stderr.isatty() or os.environ.get("CI", "").lower() in ("true", "1"):
+        return lambda text: None
+    return lambda text: print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,102 @@
+"""Committed benchmark results against new ones: do the ratios that were claimed hold here?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import UserError
+
+Result = Mapping[str, Any]
+
+
+def read(path: Path, schema: int) -> Result:
+    """Return a committed result; UserError if there is none that can be read."""
+    mend = "measure once without --verify-claims, or name its folder with --out"
+    try:
+        found = json.loads(path.read_text())
+    except OSError:
+        raise UserError(f"there is no {path}: {mend}") from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("schema") != schema:
+        raise UserError(f"{path} is no result of this version of twinstep bench: {mend}")
+    return found
+
+
+def request_of(committed: Result) -> Mapping[str, Any]:
+    """Return what was measured then, as data."""
+    return committed["request"]
+
+
+def compare(committed: Result, now: Result, slack: float) -> tuple[list[str], list[str]]:
+    """Return a line for every claim and for all that matter, and those that do not hold.
+
+    A ratio must lie within the committed spread, widened by `slack` (0.25: a quarter) at both
+    ends; a checksum over the same work must be the same.
+    """
+    lines, failed = [], []
+
+    def say(holds: bool, text: str) -> None:
+        line = f"{'holds' if holds else 'FAILS'}  {text}"
+        lines.append(line)
+        if not holds:
+            failed.append(line)
+
+    then = {_key(cell): cell for cell in committed["cells"]}
+    for cell in now["cells"]:
+        if (old := then.get(_key(cell))) is None:
+            say(False, f"{_label(cell)}: not in the committed result")
+            continue
+        if (old["steps"], old["rounds"]) == (cell["steps"], cell["rounds"]):
+            same = old["checksum"] == cell["checksum"]
+            say(same, f"{_label(cell)}: checksum {cell['checksum']}, committed {old['checksum']}")
+        before = {r["name"]: r for r in old["results"]}
+        for result in cell["results"]:
+            if not result["backend"]:
+                continue
+            claim = before.get(result["name"])
+            if claim is None:
+                say(False, f"{_label(cell)}, {result['name']}: not in the committed result")
+                continue
+            for against in ("best", "plain"):
+                holds, text = _within(claim["ratio"][against], result["ratio"][against], slack)
+                say(holds, f"{_label(cell)}, {result['name']} to the {against} reference: {text}")
+    shares = {_key(cell): cell for cell in committed["policies"]}
+    for cell in now["policies"]:
+        if (old := shares.get(_key(cell))) is None:
+            say(False, f"{_label(cell)}: not in the committed result")
+            continue
+        holds, text = _within(old["environment_share"], cell["environment_share"], slack)
+        say(holds, f"{_label(cell)}, the environment's share of time: {text}")
+    wide = f"the committed spread and {slack:.0%} of its ends"
+    total = len(lines)
+    lines.append(f"{total - len(failed)} of {total} claims hold within {wide}")
+    if committed["machine"]["cpu"] != now["machine"]["cpu"]:
+        lines.append(f"measured here on {now['machine']['cpu']}, claimed on another processor: "
+                     f"{committed['machine']['cpu']}")  # fmt: skip
+    return lines, failed
+
+
+def _within(then: Mapping[str, float], now: Mapping[str, float], slack: float) -> tuple[bool, str]:
+    low, high = then["min"] / (1 + slack), then["max"] * (1 + slack)
+    text = (
+        f"{now['median']:.3g} here, {then['median']:.3g} claimed "
+        f"({then['min']:.3g} to {then['max']:.3g})"
+    )
+    if low <= now["median"] <= high:
+        return True, text
+    return False, f"{text}; outside {low:.3g} to {high:.3g}"
+
+
+def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+    names = ("variant", "threads", "lanes", "backend", "policy")
+    return tuple(cell.get(name) for name in names)
+
+
+def _label(cell: Mapping[str, Any]) -> str:
+    threads = f"{cell['threads']} thread{'s' if cell['threads'] > 1 else ''}"
+    begin = [cell["variant"], *(cell[n] for n in ("backend", "policy") if n in cell)]
+    return ", ".join([*filter(None, begin), threads, f"{cell['lanes']} lanes"])
