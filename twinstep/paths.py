@@ -6,16 +6,22 @@ import os
 import tempfile
 from pathlib import Path
 
+from twinstep.errors import UserError
+
 
 def cache_dir() -> Path:
     """Return the cache's folder; it may not exist yet.
 
-    TWINSTEP_CACHE if set, else `twinstep` under XDG_CACHE_HOME or `~/.cache`.
+    TWINSTEP_CACHE if set, else `twinstep` under XDG_CACHE_HOME or `~/.cache`. UserError where
+    there is no home folder.
     """
-    if chosen := os.environ.get("TWINSTEP_CACHE"):
-        return Path(chosen).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "twinstep"
+    chosen = os.environ.get("TWINSTEP_CACHE")
+    base = chosen or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        folder = Path(base).expanduser().absolute()
+    except RuntimeError as error:
+        raise UserError(f"there is no home folder for {base}: set TWINSTEP_CACHE") from error
+    return folder if chosen else folder / "twinstep"
 
 
 def writable(folder: Path) -> bool:

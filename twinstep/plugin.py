@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from twinstep import __version__, baseline, matching, registry, scheduling, summary, tally
+from twinstep import __version__, baseline, matching, scheduling, summary, tally
 from twinstep.cache import CacheWarning, read_export
+from twinstep.choosing import Asked, Choice, choose
 from twinstep.errors import OracleFailed, OracleMissing, UserError
 from twinstep.harness import (
     CandidateBroken,
@@ -34,6 +35,7 @@ LEVELS = {
 }
 _HARNESS = pytest.StashKey[Harness]()
 _PAIRS = pytest.StashKey[list[Pair]]()
+_NOTES = pytest.StashKey[list[str]]()
 _IMPORTED = pytest.StashKey[Any]()
 _EXPECTED = pytest.StashKey[list[baseline.Expected]]()
 _LAB = pytest.StashKey[Lab]()
@@ -144,7 +146,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
     )
     try:
-        config.stash[_PAIRS] = _chosen_pairs(config)
+        choice = _chosen(config)
+        config.stash[_PAIRS], config.stash[_NOTES] = choice.pairs, choice.notes
         config.stash[_EXPECTED] = baseline.declared(config.stash[_PAIRS])
         config.stash[_HARNESS] = _open_harness(config)
     except UserError as error:
@@ -160,33 +163,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         harness.close()
 
 
-def _chosen_pairs(config: pytest.Config) -> list[Pair]:
+def _chosen(config: pytest.Config) -> Choice:
     option = config.option
-    settings = {}
-    for text in option.twinstep_set:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UserError(f"--set {text}: write it as --set NAME=VALUE")
-        settings[name] = value
-    wanted = option.twinstep_env or registry.names()
     if option.twinstep_episodes < 1:
         raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
-    chosen: list[Pair] = []
-    for name in wanted:
-        env = registry.environment(name)
-        for driver in option.twinstep_driver:
-            registry.Subject(env, env.variants[0]).driver(driver)
-        subjects = registry.subjects(env, settings if option.twinstep_env else {})
-        known = [subject.variant.name for subject in subjects]
-        for variant in option.twinstep_variant if option.twinstep_env else ():
-            if variant not in known:
-                raise registry.unknown(f"variant of {name}", variant, known)
-        for subject in subjects:
-            if not option.twinstep_variant or subject.variant.name in option.twinstep_variant:
-                subject.contract  # noqa: B018 - raises UserError for parameters that do not fit
-                found = registry.pairs(subject, option.twinstep_candidate)
-                chosen += found
-    return chosen
+    return choose(
+        Asked(
+            option.twinstep_env,
+            option.twinstep_candidate,
+            option.twinstep_driver,
+            option.twinstep_variant,
+            option.twinstep_set,
+        )
+    )
 
 
 def _open_harness(config: pytest.Config) -> Harness:
@@ -242,6 +231,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
             lines += [f"  oracle.{n} unlocks {what}" for n, what in ORACLE_LADDER.items()]
             lines += [f"  candidate.{n} unlocks {what}" for n, what in CANDIDATE_LADDER.items()]
     return lines
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say below the header, and without one, what was left out."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        for note in session.config.stash[_NOTES]:
+            terminal.write_line(note)
 
 
 def _short(pins: Any) -> str:

@@ -15,7 +15,7 @@ import functools
 import importlib
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -176,10 +176,13 @@ class Pair:
         return not everywhere
 
 
-def subjects(env: Environment, settings: Mapping[str, str]) -> list[Subject]:
+def subjects(
+    env: Environment, settings: Mapping[str, str], wanted: Collection[str] = ()
+) -> list[Subject]:
     """Return the variants to verify; `--set` values override each variant's parameters.
 
-    A variant that a setting makes equal to an earlier one is dropped.
+    wanted: names of variants, as declared or with what is set; empty for all. Of those, one
+    that a setting makes equal to an earlier one is dropped.
     """
     known = {parameter.name: parameter for parameter in env.parameters}
     chosen: dict[str, Any] = {}
@@ -190,12 +193,19 @@ def subjects(env: Environment, settings: Mapping[str, str]) -> list[Subject]:
     found: list[Subject] = []
     for variant in env.variants:
         params = dict(variant.params) | chosen
-        tag = ",".join(f"{k}={v}" for k, v in sorted(chosen.items()))
-        label = variant.name + (f"+{tag}" if tag else "")
+        label = label_with(variant.name, chosen)
+        if wanted and not {variant.name, label, label_with(variant.name, settings)} & set(wanted):
+            continue
         subject = Subject(env, dataclasses.replace(variant, name=label, params=params))
         if not any(env.params(s.variant.params) == env.params(params) for s in found):
             found.append(subject)
     return found
+
+
+def label_with(variant: str, settings: Mapping[str, Any]) -> str:
+    """Return a variant's name under settings: `fs8+max_score=100`."""
+    tag = ",".join(f"{name}={value}" for name, value in sorted(settings.items()))
+    return variant + (f"+{tag}" if tag else "")
 
 
 def pairs(subject: Subject, wanted: Iterable[str] = ()) -> list[Pair]:

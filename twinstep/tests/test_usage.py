@@ -63,6 +63,26 @@ def test_a_wrong_option_is_one_line_and_exit_code_4(args, says, tmp_path):
     assert "Traceback" not in text
 
 
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--variant", "nosuch"), "unknown variant"),
+        (("--set", "frameskip=8"), "--set frameskip=8: say whose parameter it is, with --env"),
+    ],
+)
+def test_without_env_a_wrong_option_is_refused_too(args, says, tmp_path):
+    command = [word for word in _command(*args) if word not in ("--env", "pong")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 4
+    assert says in done.stdout + done.stderr
+
+
+def test_a_variant_that_refuses_a_value_is_left_out_with_a_line(tmp_path):
+    code, text = _run("--collect-only", "--set", "max_score=100", folder=tmp_path)
+    assert code == 0
+    assert text.startswith("pong@stock+max_score=100 is left out: ")
+
+
 def test_warm_traces_never_start_the_oracle(tmp_path):
     """A second run replays cached traces: with no compiler and no worker it still passes."""
     assert _run(*ONE, folder=tmp_path)[0] == 0
