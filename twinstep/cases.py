@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.compare import Rules, differs, error, first_misses, frames_differ
-from twinstep.contract import Contract
+from twinstep.contract import Contract, Discrete, Field, Role
 from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
@@ -58,39 +58,40 @@ class Case:
     def from_json(cls, data: dict[str, Any], contract: Contract) -> Case:
         """Return the case that `to_json` was given; UserError if it does not fit the contract."""
         try:
-            dtype, shape = contract.action_layout()
-            runs = [np.repeat(from_json(a, dtype, (1, *shape)), n, 0) for a, n in data["actions"]]
-            starts = {f.name: f for f in contract.starts}
-            inputs = (
-                {f.name: f for f in contract.module(data["module"]).inputs}
-                if data["module"]
-                else {}
-            )
-            return cls(
+            if data["kind"] not in KINDS:
+                raise ValueError(f"kind {data['kind']}")
+            name = data["module"]
+            made = cls(
                 data["kind"],
                 Start(
                     from_json(data["seed"], np.uint32, (2,)),
-                    {
-                        n: from_json(v, starts[n].dtype, starts[n].shape)
-                        for n, v in data["start"].items()
-                    },
+                    _values(data["start"], contract.starts),
                 ),
-                np.concatenate(runs) if runs else np.zeros((0, *shape), dtype),
-                {
-                    n: from_json(v, contract.state_field(n).dtype, contract.state_field(n).shape)
-                    for n, v in data["state"].items()
-                },
-                data["module"],
-                {
-                    n: from_json(v, inputs[n].dtype, inputs[n].shape)
-                    for n, v in data["inputs"].items()
-                },
+                _actions(data["actions"], contract),
+                _values(data["state"], contract.state),
+                name,
+                _values(data["inputs"], contract.module(name).inputs if name else ()),
             )
-        except (KeyError, ValueError, TypeError) as problem:
+            made._require_whole(contract)
+        except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as problem:
             raise UserError(
                 f"the case does not fit contract {contract.version} ({problem!r}): "
                 "it was kept for another version"
             ) from problem
+        return made
+
+    def _require_whole(self, contract: Contract) -> None:
+        """Raise KeyError for a field that its kind of case needs and it does not have."""
+        if self.kind == "module":
+            needed, there = contract.module(self.module).inputs, self.inputs
+        else:
+            needed, there = contract.starts, self.start.fields
+        loaded = [f for f in contract.state if f.role is Role.COMPARED]
+        lacking = [f.name for f in needed if f.name not in there]
+        if self.kind in ("step", "restart"):
+            lacking += [f.name for f in loaded if f.name not in self.state]
+        if lacking:
+            raise KeyError(*lacking)
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,30 @@ class Answer:
     def agrees(self) -> bool:
         """Whether both sides answered alike."""
         return self.step < 0
+
+
+def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.ndarray]:
+    known = {field.name: field for field in declared}
+    return {n: from_json(v, known[n].dtype, known[n].shape) for n, v in data.items()}
+
+
+def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
+    """Return the actions [T, P, ...] of runs; ValueError for what no player can do."""
+    dtype, shape = contract.action_layout()
+    found = [np.zeros((0, *shape), dtype)]
+    for action, count in runs:
+        value = from_json(action, dtype, (1, *shape))
+        space = contract.action
+        if isinstance(space, Discrete) and not ((value >= 0) & (value < space.n)).all():
+            raise ValueError(f"action {action} of {space.n}")
+        if not 0 < count <= _MOST:
+            raise ValueError(f"{count} steps")
+        found.append(np.repeat(value, count, 0))
+    return np.concatenate(found)
+
+
+#: Steps that a run of equal actions may have; more is a damaged file.
+_MOST = 10**6
 
 
 def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:

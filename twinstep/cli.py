@@ -7,18 +7,23 @@ import sys
 from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, registry
-from twinstep.errors import OracleFailed, UserError
+from twinstep.errors import ContractBroken, OracleFailed, UserError
+from twinstep.protocols import NotCallable
+from twinstep.running import CandidateBroken
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; return 0 (fine), 1 (a difference), 4 (the user can put it right)."""
+    """Run the command; return its exit code.
+
+    0: fine. 1: a difference, or a side that cannot answer. 4: the user can put it right.
+    """
     args = _parser().parse_args(argv)
     try:
         return args.run(args)
     except UserError as error:
         print(f"twinstep: {error}", file=sys.stderr)
         return 4
-    except OracleFailed as error:
+    except (OracleFailed, CandidateBroken, ContractBroken, NotCallable) as error:
         print(f"twinstep: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

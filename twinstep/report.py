@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep import __version__, paths, registry
+from twinstep import __version__, paths, record_shape, registry
 from twinstep.cases import elements_that_differ
 from twinstep.compare import Rules
 from twinstep.contract import Contract, canonical_json
@@ -511,6 +511,7 @@ def read(path: Path) -> dict[str, Any]:
         record = json.loads(path.read_text())
         if record["schema"] != SCHEMA:
             raise UserError(f"{path} has schema {record['schema']}; this twinstep reads {SCHEMA}")
+        record_shape.check(record)
         return record
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{path} is not a twinstep report ({error})") from error
