@@ -22,6 +22,8 @@ from twinstep.verdicts import sources_hash, verdict_of
 BATCHES = (1024, 4096, 16384, 65536)
 #: Environment steps of a round if --steps is not given, in all lanes together.
 WORK = {"": 1 << 20, "mlp": 1 << 18, "gru": 1 << 15}
+#: Rounds at most with a policy in the loop: one of a large network takes seconds.
+POLICY_ROUNDS = 7
 SCHEMA = 1
 
 
@@ -40,7 +42,7 @@ class Request:
 
     def steps_of(self, lanes: int, policy: str = "") -> int:
         """Return the steps of a round."""
-        return self.steps or max(8, WORK[policy] // lanes)
+        return self.steps or max(2 if policy else 8, WORK[policy] // lanes)
 
     def command(self) -> str:
         """Return the command that measures this."""
@@ -196,7 +198,8 @@ def _policy_cell(
     steps = request.steps_of(lanes, policy)
     variant = subject.variant.name
     job = Job(request.env, variant, backend, policy, lanes, lanes, steps, tuple(cores))
-    asked, drawn = measure([job], subject.contract, request.rounds, progress)
+    rounds = min(request.rounds, POLICY_ROUNDS)
+    asked, drawn = measure([job], subject.contract, rounds, progress)
     flops = asked["flops_per_step"] * asked["rate"]["median"]
     return {
         "variant": variant,
@@ -205,7 +208,7 @@ def _policy_cell(
         "threads": len(cores),
         "lanes": lanes,
         "steps": steps,
-        "rounds": request.rounds,
+        "rounds": rounds,
         "flops_per_second": flops,
         # The time without the network over the time with it.
         "environment_share": ratio(asked, drawn),
@@ -226,6 +229,8 @@ def _request(args: argparse.Namespace) -> Request:
             elif args.backend:
                 name = pair.candidate.name
                 raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
+    if not backends:
+        raise UserError(f"no backend of {args.env} can run here: see `twinstep envs`")
     for policy in args.policy:
         if policy not in WORK or not policy:
             raise registry.unknown("policy", policy, [name for name in WORK if name])

@@ -43,7 +43,8 @@ def measure(
     jobs: the reference's first, all of one batch. Raises Failed if a process fails or a checksum
     differs.
     """
-    label = f"{jobs[0].variant or jobs[0].env}, {jobs[0].threads} threads, {jobs[0].lanes} lanes"
+    first = jobs[0]
+    label = f"{first.variant or first.env}, threads: {first.threads}, lanes: {first.lanes}"
     with contextlib.ExitStack() as scope:
         players: list[_Measured] = []
         for job in jobs:
@@ -51,27 +52,24 @@ def measure(
             child = scope.enter_context(Child(job))
             for number in range(len(child.facts["names"])):
                 players.append(_Measured(child, number, child.ask(("warm", number))))
-        comparison = Comparison()
         for turn in range(rounds):
             progress(f"{label}: round {turn + 1} of {rounds}")
-            first = turn % len(players)  # nobody always follows the same one
-            for player in players[first:] + players[:first]:
+            place = turn % len(players)  # nobody always begins
+            for player in players[place:] + players[:place]:
                 seconds, player.parts = player.child.ask(("round", player.number))
                 player.seconds.append(seconds)
-            _compare(comparison, players, contract, f"round {turn + 1} of {label}")
-            comparison = Comparison()
+            _compare(players, contract, f"round {turn + 1} of {label}")
         for player in players:
             ended = player.child.ask(("end", player.number))
             player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
-        _compare(comparison, players, contract, f"the final state of {label}")
+        _compare(players, contract, f"the final state of {label}")
         memory = {id(p.child): p.child.ask(("memory",)) for p in players}
         return [_result(player, memory[id(player.child)]) for player in players]
 
 
-def _compare(
-    comparison: Comparison, players: list[_Measured], contract: Contract, where: str
-) -> None:
+def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
     """Raise Failed with every difference between players that must be equal."""
+    comparison = Comparison()
     found = []
     for player in players:
         if player.child.job.how not in ("least", "make"):

@@ -9,9 +9,7 @@ import pytest
 from twinstep.cli import main
 from twinstep.tests.scratch import SHORT, Project
 
-BREAK = (
-    "\nclass Vector(Was):\n    def step(self, state, actions):\n        raise ValueError('x')\n"
-)
+BREAK = "\nclass Vector(Was):\n    def step(self, state, actions):\n        raise ValueError('x')\n"
 
 
 @pytest.fixture(scope="module")

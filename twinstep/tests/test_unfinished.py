@@ -35,7 +35,6 @@ def _die(project, method):
 
 def _stop(project, test, act):
     (project.folder / "stop.py").write_text(STOP.format(test=test, act=act))
-    return {"PYTHONPATH": str(project.folder)}
 
 
 def _failed(pair):
@@ -131,10 +130,10 @@ def test_a_worker_that_dies_in_one_test_goes_on_with_the_others(project):
 )
 def test_a_run_that_stops_early_makes_no_pair_equal(project, act, args, neighbour):
     """All that is owed has been compared; the rest of level 3 has not run."""
-    env = _stop(project, "auto_resets[duel-vector-off]", act)
+    _stop(project, "auto_resets[duel-vector-off]", act)
     args = ("-m", "level3", "--candidate", "vector", *args)
     suite = "rollouts.test_lockstep rollouts.test_shipped"
-    run = project.pytest(*FULL, *args, "-p", "stop", suite=suite, **env)
+    run = project.pytest(*FULL, *args, "-p", "stop", suite=suite)
     mine, vector = (run.verdict["pairs"][f"duel-{name}"] for name in ("mine", "vector"))
     assert set(mine["owed"]) == set(mine["compared"])
     assert mine["verdict"] == "equal in part", run.text
@@ -145,17 +144,17 @@ def test_a_run_that_stops_early_makes_no_pair_equal(project, act, args, neighbou
 
 
 def test_a_pair_that_a_stopped_run_never_came_to_is_named(project):
-    env = _stop(project, "test_episodes_match[duel-vector-random]", STOPS)
-    run = project.pytest(*FULL, "--candidate", "vector", "-p", "stop", **env)
+    _stop(project, "test_episodes_match[duel-vector-random]", STOPS)
+    run = project.pytest(*FULL, "--candidate", "vector", "-p", "stop")
     for name in ("mine", "vector"):
         assert run.verdict["pairs"][f"duel-{name}"]["verdict"] == "not verified"
         assert f"duel-{name}: not verified\n" in run.text
 
 
 def test_a_test_of_the_oracle_alone_that_fails_leaves_no_candidate_equal(project):
-    env = _stop(project, "test_some_driver_ends_episodes[duel]", FAILS)
+    _stop(project, "test_some_driver_ends_episodes[duel]", FAILS)
     suite = "rollouts.test_drivers rollouts.test_lockstep"
-    run = project.pytest(*FULL, "-m", "level3", "-p", "stop", suite=suite, **env)
+    run = project.pytest(*FULL, "-m", "level3", "-p", "stop", suite=suite)
     assert run.code == 1
     pair = run.verdict["pairs"]["duel-mine"]
     assert pair["verdict"] == "error"
