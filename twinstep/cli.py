@@ -71,7 +71,7 @@ def _envs(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from twinstep import report
+    from twinstep import report, report_text, source_view
     from twinstep.replaying import replay
 
     record = report.read(args.report)
@@ -84,8 +84,8 @@ def _replay(args: argparse.Namespace) -> int:
     if again is None:
         print(f"{report.headline(record)}\nDoes not happen any more: both sides agree.")
         return 0
-    print(report.markdown(again, str(args.report.parent)))
-    print(report.oracle_source(again))
+    print(report_text.markdown(again, str(args.report.parent)))
+    print(source_view.oracle_source(again))
     if report.encode(again) == report.encode(record):
         print("Reproduced byte for byte.")
     else:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from twinstep import registry, report
+from twinstep import registry, source_view
 from twinstep.baseline import EXPECTED, Expected
 from twinstep.errors import UserError
 from twinstep.registry import Pair
@@ -75,7 +75,7 @@ def _wrong(test: str, pairs: list[Pair], there: list[pytest.Item], config: pytes
 
 def _source(file: str, root: Path) -> Path | None:
     own = root / file
-    return report.find_source(file) if "/" in file and not own.is_file() else own
+    return source_view.find_source(file) if "/" in file and not own.is_file() else own
 
 
 def _is_of(label: str, pair: Pair) -> bool:

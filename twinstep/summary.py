@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twinstep import __version__, github, paths, report, scheduling, tally
+from twinstep import __version__, github, paths, report, report_text, scheduling, tally
 from twinstep.cache import TraceCache, export
 from twinstep.registry import Pair
 
@@ -31,7 +31,7 @@ _LEVELS = ("level1", "level2", "level3", "level4")
 
 def text_of_failure(record: dict[str, Any], folder: str) -> str:
     """Return what pytest shows for a divergence: the report itself, no traceback."""
-    return report.markdown(record, folder)
+    return report_text.markdown(record, folder)
 
 
 class Summary:
@@ -93,7 +93,7 @@ class Summary:
     def _keep(self, record: dict[str, Any]) -> None:
         self._records[record["id"]] = record
         try:
-            report.write(record, self._folder)
+            report_text.write(record, self._folder)
         except OSError as error:
             self._trouble = f"the report cannot be written to {self._folder} ({error.strerror})"
 
@@ -252,7 +252,7 @@ class Summary:
         out.write_line(f"  twinstep replay {self._folder}/{best['id']}.json")
         _print_annotation(out, head, suspect["place"])
         try:
-            github.add_to_job(report.markdown(best, str(self._folder)))
+            github.add_to_job(report_text.markdown(best, str(self._folder)))
         except OSError as error:
             self._trouble = f"the job's page cannot be written ({error.strerror})"
 

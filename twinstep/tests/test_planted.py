@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from twinstep import report
+from twinstep import report, report_text
 from twinstep.contracts.pong import PONG
 from twinstep.harness import Harness, Settings
 from twinstep.interactions import test_steps
@@ -59,7 +59,7 @@ def require_report(record: dict, bug: Bug, folder: Path) -> None:
     assert record["suspects"][0]["module"] == bug.module
     assert record["suspects"][0]["place"].startswith(f"planted_{bug.name}/")
     assert record["edit"] == [f"planted_{bug.name}/**"]
-    text = report.markdown(record)
+    text = report_text.markdown(record)
     assert len(text) <= 9000
     assert f"**{bug.module}**" in text
     assert str(folder) not in text + report.encode(record).decode()

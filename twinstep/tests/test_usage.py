@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from twinstep import registry, report
+from twinstep import registry, source_view
 from twinstep.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -230,7 +230,7 @@ def test_a_report_finds_the_line_of_every_declared_source():
         for candidate in registry.environment(name).candidates:
             for module, declared in candidate.sources.items():
                 path, _, symbol = declared.partition(":")
-                assert report.line_of(path, symbol), f"{candidate.name}: {module}: {declared}"
+                assert source_view.line_of(path, symbol), f"{candidate.name}: {module}: {declared}"
 
 
 def test_the_core_names_no_environment():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from twinstep import registry, report
+from twinstep import registry, source_view
 from twinstep.contracts.pong import PONG
 from twinstep.registry import Pair, Subject
 
@@ -272,10 +272,10 @@ def pair_of(bug: Bug) -> Pair:
 
 def _python_files(path: str) -> dict[str, str]:
     """Return name -> text of one of this project's files, or of a folder's Python files."""
-    file = report.find_source(path)
+    file = source_view.find_source(path)
     if file is not None:
         return {file.name: file.read_text()}
-    init = report.find_source(f"{path}/__init__.py")
+    init = source_view.find_source(f"{path}/__init__.py")
     if init is None:
         raise FileNotFoundError(path)
     return {file.name: file.read_text() for file in sorted(init.parent.glob("*.py"))}

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from twinstep import regressions, report
+from twinstep import regressions, report_text
 from twinstep.harness import Harness, Lab, Settings
 from twinstep.tests.planted import BUGS, Bug, make_project, pair_of
 from twinstep.tests.planted.checks import KINDS, LEVEL_3, failure, lab_of
@@ -63,7 +63,7 @@ def level_3_report(harness: Harness, bug: Bug) -> str:
             record = failure(lab, kind)
             if record is not None:
                 # Here, where the planted source lies: the report quotes it.
-                return report.markdown(record)
+                return report_text.markdown(record)
     raise LookupError(f"level 3 does not show {bug.name}")
 
 

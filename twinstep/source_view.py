@@ -1,0 +1,84 @@
+"""Where modules are written, and their lines: the candidate's own and the reference's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+from twinstep import registry
+
+
+def find_source(path: str) -> Path | None:
+    """Return a candidate's file given its path from the repository's root, if it is here.
+
+    In a checkout that is the path itself; installed, the folder lies inside the package.
+    """
+    if Path(path).is_file():
+        return Path(path)
+    spec = importlib.util.find_spec("twinstep." + ".".join(Path(path).parent.parts[:1]))
+    for base in (spec.submodule_search_locations or ()) if spec else ():
+        inner = Path(base).joinpath(*Path(path).parts[1:])
+        if inner.is_file():
+            return inner
+    return None
+
+
+def line_of(path: str, symbol: str) -> int:
+    """Return the line that defines a symbol in a candidate's file, 0 if it is not there."""
+    file = find_source(path)
+    if file is None or not symbol:
+        return 0
+    name = re.escape(symbol)
+    defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if defined.match(line):
+            return number
+    return 0
+
+
+def candidate_source(record: dict[str, Any], most: int = 40) -> str:
+    """Return the suspect's own source, whole function if it is short."""
+    suspect = record["suspects"][0] if record["suspects"] else None
+    if not suspect or ":" not in suspect["place"]:
+        return ""
+    path, _, line = suspect["place"].rpartition(":")
+    file = find_source(path)
+    if file is None:
+        return ""
+    lines = file.read_text().splitlines()
+    begin = int(line) - 1
+    body = lines[begin : begin + most]
+    for number, text in enumerate(body[1:], 1):
+        if text and not text[0].isspace() and not text.startswith((")", "}")):
+            body = body[:number]
+            break
+    while body and not body[-1].strip():
+        body.pop()
+    kind = "rust" if path.endswith(".rs") else "python"
+    shown = "\n".join(body)
+    return f"## Candidate source (`{path}:{line}-{begin + len(body)}`)\n```{kind}\n{shown}\n```"
+
+
+def oracle_source(record: dict[str, Any]) -> str:
+    """Return the reference's own lines for the first suspect, for display only.
+
+    Never stored: reports hold the location. Empty where the contract's `source_view` is not
+    `verbatim`, or where the reference's source is not at hand.
+    """
+    env = registry.environment(record["environment"])
+    view = env.contract(record["params"]).source_view
+    place = record["suspects"][0]["source"] if record["suspects"] else ""
+    if view != "verbatim" or not env.oracle.source or not place:
+        return ""
+    name, _, ranges = place.partition(":")
+    file = registry.load_object(env.oracle.source)() / name
+    if not file.is_file():
+        return ""
+    lines = file.read_text().splitlines()
+    parts = [f"## Oracle source (`{place}`)"]
+    for span in ranges.split(","):
+        first, _, last = span.partition("-")
+        parts += lines[int(first) - 1 : int(last or first)]
+    return "\n".join(parts[:60])
