@@ -2,11 +2,20 @@ import os
 
 import pytest
 
-from twinstep import registry
+from twinstep import paths, registry
 from twinstep.harness import Harness, Settings
 from twinstep.oracles.pong import upstream
 from twinstep.registry import Pair, Subject
 from twinstep.tests.scratch import Project
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs_compiled_once():
+    """Child processes with an empty trace cache need not compile everything again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(paths.cache_dir() / "jax"))
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,7 @@ def _run(*args, folder, **env):
 
 
 ONE = ("-m", "level3", "--variant", "fs8", "--candidate", "rust", "--driver", "sticky")
+REPLAY = (*ONE, "-k", "episodes_match")
 
 
 @pytest.mark.parametrize(
@@ -85,17 +86,17 @@ def test_a_variant_that_refuses_a_value_is_left_out_with_a_line(tmp_path):
 
 def test_warm_traces_never_start_the_oracle(tmp_path):
     """A second run replays cached traces: with no compiler and no worker it still passes."""
-    assert _run(*ONE, folder=tmp_path)[0] == 0
+    assert _run(*REPLAY, folder=tmp_path)[0] == 0
     broken = tmp_path / "broken"
     broken.mkdir()
     # The child is `python .../twinstep/child.py`; a module that shadows nothing else breaks it.
     (broken / "sitecustomize.py").write_text(
         "import sys\nif 'twinstep/child.py' in str(sys.orig_argv): sys.exit('oracle started')\n"
     )
-    code, text = _run(*ONE, "-k", "episodes_match", folder=tmp_path, PYTHONPATH=str(broken))
+    code, text = _run(*REPLAY, folder=tmp_path, PYTHONPATH=str(broken))
     assert code == 0, text
     code, text = _run(
-        *ONE, "-k", "episodes_match", "--episodes", "3", folder=tmp_path, PYTHONPATH=str(broken),
+        *REPLAY, "--episodes", "3", folder=tmp_path, PYTHONPATH=str(broken),
         TWINSTEP_CACHE=str(tmp_path / "cold"),
     )  # fmt: skip
     assert code == 1, "the trap does not catch a started oracle"
@@ -120,17 +121,17 @@ def test_verdict_is_the_same_with_and_without_workers(tmp_path):
 def test_exported_traces_verify_without_the_oracle_and_say_so(tmp_path):
     """--traces replays an export; the verdict says that the traces were imported."""
     file = tmp_path / "pong.twintrace"
-    assert _run(*ONE, "--export-traces", str(file), folder=tmp_path)[0] == 0
+    assert _run(*REPLAY, "--export-traces", str(file), folder=tmp_path)[0] == 0
     # Neither the reference nor its archive is to be had.
     alone = {"TWINSTEP_CACHE": str(tmp_path / "empty"), "CC": "no-such-compiler"}
-    code, text = _run(*ONE, "--traces", str(file), folder=tmp_path, **alone)
+    code, text = _run(*REPLAY, "--traces", str(file), folder=tmp_path, **alone)
     assert code == 0, text
     assert "equal in part (imported traces)" in text
     assert "not compared: lockstep random, lockstep seeking, lockstep tracking" in text
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 1
     file.write_bytes(damaged)
-    code, text = _run(*ONE, "--traces", str(file), folder=tmp_path, **alone)
+    code, text = _run(*REPLAY, "--traces", str(file), folder=tmp_path, **alone)
     assert code == 4, text
     assert "damaged" in text
 
@@ -151,9 +152,9 @@ def test_an_unwritable_cache_warns_once_and_the_run_goes_on(tmp_path):
     """A cache below a file cannot be made: traces live for the run, and a warning says so."""
     (tmp_path / "file").write_text("")
     blocked = {"XDG_CACHE_HOME": str(tmp_path), "TWINSTEP_CACHE": ""}
-    done = _run(*ONE, folder=tmp_path, **blocked)
+    done = _run(*REPLAY, folder=tmp_path, **blocked)
     assert done[0] == 0, done[1]
-    code, text = _run(*ONE, folder=tmp_path, TWINSTEP_CACHE=str(tmp_path / "file" / "x"))
+    code, text = _run(*REPLAY, folder=tmp_path, TWINSTEP_CACHE=str(tmp_path / "file" / "x"))
     assert "TWINSTEP_CACHE" in text
     assert "Traceback" not in text or code == 0
 
