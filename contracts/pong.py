@@ -38,6 +38,7 @@ from twinstep.contract import (
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 from twinstep.errors import UserError
 from twinstep.gates import GateRule, Lockstep
+from twinstep.plans import Transfer
 
 OBSERVATION = (
     "paddle_left",
@@ -304,7 +305,19 @@ def contract(params: Mapping[str, Any]) -> Contract:
         # A table of draws lasts for one episode.
         auto_resets=("off",) if stock else ("off", "same-step", "next-step"),
         source_view="verbatim",
+        transfer=_transfer(params),
     )
+
+
+def _transfer(params: Mapping[str, Any]) -> Transfer | None:
+    """Return what level 4 asks: of the game as PufferLib trains it.
+
+    A score is the difference of the points; a bounce's reward of 0.1 is shaping.
+    """
+    trained = {"frameskip": 8, "continuous": False, "max_score": 21, "rng": "hash"}
+    if dict(params) != trained:
+        return None
+    return Transfer(margin=1.0, solved=19.0, counted=0.5)
 
 
 def _require(params: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.gates import Gate, GateRule, Lockstep
+from twinstep.plans import Transfer
 
 
 class Role(enum.Enum):
@@ -151,6 +152,8 @@ class Contract:
     auto_resets: the kinds of auto-reset that `twinstep.make` offers; `off` alone for a variant
         that exists for its proof only.
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
+    transfer: what level 4 asks, None where it asks nothing. No part of the digest: it changes
+        no trace.
     """
 
     version: str
@@ -174,6 +177,7 @@ class Contract:
     truncates: bool = True
     auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
     source_view: str = "verbatim"
+    transfer: Transfer | None = None
 
     def state_field(self, name: str) -> Field:
         """Return the state field called `name`; KeyError if there is none."""
@@ -243,7 +247,7 @@ def _plain(value: Any) -> Any:
         fields = {
             f.name: _plain(getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if f.name not in ("doc", "source")
+            if f.name not in ("doc", "source", "transfer")
         }
         return {"": type(value).__name__, **fields}
     if isinstance(value, enum.Enum):

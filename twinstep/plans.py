@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -20,14 +18,14 @@ class PPO:
 
     learning_rate: float = 3e-3
     clip: float = 0.2
-    epochs: int = 2
+    epochs: int = 4
     minibatches: int = 8
     gamma: float = 0.97
     lam: float = 0.9
     entropy: float = 0.005
     value: float = 0.5
     norm: float = 0.5
-    lanes: int = 1024
+    lanes: int = 512
     steps: int = 32
     hidden: tuple[int, ...] = (64, 64)
     memory: int = 0
@@ -42,27 +40,22 @@ class Transfer:
     """What level 4 asks of an environment; stated before any policy is trained.
 
     margin: difference of mean scores that counts as none. solved: least mean score, in the
-        backend that trained it, of a policy that takes part; others are replaced by the next
-        training seed. counted: rewards smaller than this in size are shaping and no part of
-        the score, which is an episode's sum of the rest.
-    params: parameters that the environment is played with, over the variant's own.
-    steps: environment steps of training, per policy. ppo: how.
-    seeds: policies per backend. tries: training seeds that may be used up for them.
-    oracle_seeds: policies trained in the reference itself.
-    episodes: first episodes played per policy and backend. limit: steps after which one that
-        has not ended is cut; the share of those is printed.
-    gap: margins by which a policy must beat random play.
+        backend that trained it, of a policy that takes part; one below it is replaced by that
+        of the next training seed. counted: rewards smaller than this in size are shaping and no
+        part of the score, which is the sum of an episode's other rewards.
+    steps: environment steps of training, per policy. ppo: how it is trained.
+    seeds: policies to train in each backend, the reference too. tries: training seeds that may
+        be used up for them.
+    episodes: first episodes played per policy and backend, cut at the contract's horizon.
+    gap: margins by which a policy must beat random play, in the backend that trained it.
     """
 
     margin: float
     solved: float
     counted: float = 0.0
-    params: Mapping[str, Any] = field(default_factory=dict)
-    steps: int = 3_000_000
+    steps: int = 2_000_000
     ppo: PPO = PPO()
     seeds: int = 10
     tries: int = 20
-    oracle_seeds: int = 10
     episodes: int = 128
-    limit: int = 1000
     gap: float = 10.0

@@ -142,6 +142,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "environment(name): only for this environment")
     config.addinivalue_line("markers", "one_variant: only for each candidate's first variant")
     config.addinivalue_line("markers", "gates(kind): only for candidates with such gates")
+    config.addinivalue_line("markers", "declared(field): only where the contract has this field")
     config.addinivalue_line(
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
     )
@@ -270,6 +271,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if (wanted := metafunc.definition.get_closest_marker("gates")) is not None:
         pairs = [pair for pair in pairs if pair.has_gates(wanted.args[0])]
+    if (field := metafunc.definition.get_closest_marker("declared")) is not None:
+        pairs = [pair for pair in pairs if getattr(pair.subject.contract, field.args[0])]
     if metafunc.definition.get_closest_marker("one_variant") is not None:
         first = {(pair.subject.env.name, pair.candidate.name): pair for pair in reversed(pairs)}
         pairs = [pair for pair in pairs if pair in first.values()]

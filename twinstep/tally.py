@@ -123,7 +123,8 @@ def _word(pair: dict[str, Any]) -> str:
         return "differs as expected"
     steps = sum(seen["steps"] for seen in pair["drivers"].values())
     if not pair["compared"] or not steps:
-        return "not verified"
+        played = pair["levels"].get("level4", {}).get("passed")
+        return "not verified step by step; policies score alike" if played else "not verified"
     word = "equal in part" if pair["missing"] else "equal"
     return f"{word} (imported traces)" if pair["imported"] else word
 

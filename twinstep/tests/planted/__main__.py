@@ -4,6 +4,7 @@ python -m twinstep.tests.planted              which check alone catches which bu
 python -m twinstep.tests.planted report BUG   the failure report of level 3, as in the README
 python -m twinstep.tests.planted keep         every bug's counterexample and witness, as
                                               regressions for all candidates
+python -m twinstep.tests.planted blind        what level 4 misses (transfer/BLIND_SPOTS.md)
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from twinstep import regressions, report_text
+from twinstep import registry, regressions, report_text
 from twinstep.harness import Harness, Lab, Settings
-from twinstep.tests.planted import BUGS, Bug, make_project, pair_of
+from twinstep.registry import Subject
+from twinstep.tests.planted import BUGS, Bug, blind_spots, make_project, pair_of
 from twinstep.tests.planted.checks import KINDS, LEVEL_3, failure, lab_of
 
 EPISODES = 100
@@ -31,6 +33,7 @@ def main() -> None:
     shown = commands.add_parser("report", help="print a bug's level 3 report")
     shown.add_argument("bug", choices=[bug.name for bug in BUGS])
     commands.add_parser("keep", help="keep every bug's counterexample as a regression")
+    commands.add_parser("blind", help="what level 4 makes of every bug")
     args = parser.parse_args()
     harness = Harness(Settings(episodes=EPISODES))
     try:
@@ -38,6 +41,8 @@ def main() -> None:
             print(level_3_report(harness, _named(args.bug)))
         elif args.command == "keep":
             _keep(harness)
+        elif args.command == "blind":
+            _blind(harness)
         else:
             _table(harness)
     finally:
@@ -81,6 +86,14 @@ def _keep(harness: Harness) -> None:
         for record in {r["id"]: r for r in [first, *episodes[:1]]}.values():
             for path in regressions.keep(record, root, note=f"planted {bug.name}"):
                 print(f"kept {path.relative_to(root)}", flush=True)
+
+
+def _blind(harness: Harness) -> None:
+    env = registry.environment("pong")
+    subject = Subject(env, env.variants[0])
+    asked = [bug for bug in BUGS if bug.variant == subject.variant.name]
+    for text in blind_spots.lines(harness, subject, asked, planted):
+        print(text, end="", flush=True)
 
 
 def _table(harness: Harness) -> None:

@@ -1,0 +1,251 @@
+"""Level 4: do policies score the same in the reference and in the fast implementation?
+
+A weak detector next to levels 1 to 3: it sees what changes a trained policy's mean score by
+more than the margin, and nothing else. What is asked is in the contract's `Transfer`, stated
+before anything is trained; everything here is seeded, so that a run can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from twinstep import tost
+from twinstep.env import ORACLE, Env
+from twinstep.errors import UserError
+from twinstep.games import Cast, Games, play, play_both
+from twinstep.harness import Lab, Reference
+from twinstep.lockstep import Outcome
+from twinstep.plans import Transfer
+from twinstep.ppo import train
+from twinstep.recording import offers
+
+#: Sets of environment seeds, apart from each other and from those of training, which are below
+#: 2**31: for the gate, for the two sides of (b), for (a), and for random play.
+GATE, ORACLE_SIDE, CANDIDATE_SIDE, MATCHED, RANDOM = range(8, 13)
+#: First episodes per policy that are compared step by step.
+MATCHED_EPISODES = 16
+
+
+class Unfit(Exception):
+    """The policies cannot decide anything; the message is one line that says why."""
+
+
+class Group(NamedTuple):
+    """The solved policies trained in one backend.
+
+    seeds: their training seeds. tried: training seeds used up. scores: f64[S, E], in that
+    backend, of the episodes that decided whether they are solved. random: mean score there of
+    random play.
+    """
+
+    backend: str
+    cast: Cast
+    seeds: tuple[int, ...]
+    tried: int
+    scores: np.ndarray
+    random: float
+
+
+class Verdict(NamedTuple):
+    """The outcome of (b) and the line that says it."""
+
+    found: tost.Equivalence
+    line: str
+
+
+def environment_seeds(kind: int, count: int) -> np.ndarray:
+    """Return u32[count, 2]; kinds never meet."""
+    words = np.arange(count, dtype=np.uint32) + np.uint32(kind << 28)
+    return np.stack([words, np.zeros_like(words)], -1)
+
+
+def plan_of(lab: Lab) -> Transfer:
+    """Return what the contract asks. Unfit if the candidate cannot be asked."""
+    plan = lab.contract.transfer
+    assert plan is not None, "asked only where a contract declares one"
+    if not (hasattr(lab.runner.candidate, "pure") or offers(lab.runner.candidate, "auto_step")):
+        raise Unfit(f"candidate {lab.pair.label} has no auto-reset (no `auto_step`)")
+    return plan
+
+
+def candidate_env(lab: Lab) -> Env:
+    """Return the candidate as it ships."""
+    return Env(lab.pair.subject, lab.pair.candidate.name, "same-step")
+
+
+def oracle_env(reference: Reference) -> Env:
+    """Return the reference under the same auto-reset, in this process."""
+    return Env(reference.subject, ORACLE, "same-step")
+
+
+_GROUPS: WeakKeyDictionary[Lab | Reference, Group | Unfit] = WeakKeyDictionary()
+
+
+def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
+    """Return the policies trained in a lab's candidate or in a reference itself, trained once.
+
+    Unfit as `train_solved`, each time it is asked.
+    """
+    if owner not in _GROUPS:
+        reference = owner.reference if isinstance(owner, Lab) else owner
+        env = candidate_env(owner) if isinstance(owner, Lab) else oracle_env(owner)
+        try:
+            _GROUPS[owner] = train_solved(env, plan, reference.harness.settings.progress)
+        except Unfit as problem:
+            _GROUPS[owner] = problem
+        env.close()
+    known = _GROUPS[owner]
+    if isinstance(known, Unfit):
+        raise known
+    return known
+
+
+def train_solved(
+    env: Env, plan: Transfer, progress: Callable[[str], None] = lambda text: None
+) -> Group:
+    """Train policies from training seeds 0, 1, ... until `plan.seeds` are solved.
+
+    A seed that is not solved is replaced by the next number. Unfit if `plan.tries` numbers do
+    not give enough, or a solved policy does not beat random play by `plan.gap` margins.
+    """
+    kept: list[tuple[int, dict[str, np.ndarray], np.ndarray]] = []
+    tried, policy, best = 0, None, -np.inf
+    random = np.nan
+    while len(kept) < plan.seeds:
+        wanted = min(plan.seeds - len(kept), plan.tries - tried)
+        if wanted == 0:
+            raise Unfit(
+                f"trained in {env.backend}, only {len(kept)} of {plan.tries} seeds reach "
+                f"{plan.solved:g} (best mean score {best:.2f}); {plan.seeds} are needed"
+            )
+        seeds = range(tried, tried + wanted)
+        made = train(env, plan.ppo, list(seeds), plan.steps, progress)
+        policy, cast = made.policy, Cast(made.policy, made.params)
+        if not tried:
+            alone = environment_seeds(RANDOM, plan.episodes)
+            random = float(play(env, cast.random(), alone, (RANDOM,), plan).scores.mean())
+        starts = environment_seeds(GATE, wanted * plan.episodes)
+        scores = play(env, cast, starts, (GATE, tried), plan).scores
+        best = max(best, float(scores.mean(1).max()))
+        for place, seed in enumerate(seeds):
+            if scores[place].mean() >= plan.solved:
+                params = {name: values[place] for name, values in made.params.items()}
+                kept.append((seed, params, scores[place]))
+        tried += wanted
+    assert policy is not None
+    joined = {name: np.stack([params[name] for _, params, _ in kept]) for name in kept[0][1]}
+    group = Group(
+        env.backend,
+        Cast(policy, joined),
+        tuple(seed for seed, *_ in kept),
+        tried,
+        np.stack([scores for *_, scores in kept]),
+        random,
+    )
+    _require_skill(group, plan)
+    return group
+
+
+def _require_skill(group: Group, plan: Transfer) -> None:
+    worst = float(group.scores.mean(1).min())
+    least = group.random + plan.gap * plan.margin
+    if worst < least:
+        raise Unfit(
+            f"trained in {group.backend}, a policy scores {worst:.2f} and random play "
+            f"{group.random:.2f}: it must be {plan.gap:g} margins better, {least:.2f}"
+        )
+
+
+def rule(plan: Transfer) -> str:
+    """Return what is declared beforehand, as one line."""
+    return (
+        f"L4 rule: {plan.seeds} policies from each backend, {plan.steps / 1e6:g}M steps each; "
+        f"solved: mean score >= {plan.solved:g} where trained, else the next seed, at most "
+        f"{plan.tries}; margin {plan.margin:g}"
+    )
+
+
+def same_games(lab: Lab, group: Group) -> Outcome:
+    """Play a group's policies in both from matched starts with the same sampling noise: (a)."""
+    starts = environment_seeds(MATCHED, group.cast.size * MATCHED_EPISODES)
+    oracle, candidate = oracle_env(lab.reference), candidate_env(lab)
+    try:
+        return play_both(oracle, candidate, group.cast, starts, (MATCHED,))
+    finally:
+        oracle.close()
+
+
+def fresh_games(env: Env, group: Group, plan: Transfer) -> Games:
+    """Play a group's policies from starts and noise that only this side has."""
+    kind = ORACLE_SIDE if env.backend == ORACLE else CANDIDATE_SIDE
+    starts = environment_seeds(kind, group.cast.size * plan.episodes)
+    return play(env, group.cast, starts, (kind,), plan)
+
+
+def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None = None) -> Verdict:
+    """Compare a group's scores in both from independent starts, paired by policy: (b).
+
+    oracle: the reference's side, if it has been played. Unfit if the scores do not vary.
+    """
+    if oracle is None:
+        env = oracle_env(lab.reference)
+        oracle = fresh_games(env, group, plan)
+        env.close()
+    candidate = fresh_games(candidate_env(lab), group, plan)
+    name = lab.pair.candidate.name
+    if min(np.ptp(oracle.scores), np.ptp(candidate.scores)) == 0:
+        raise Unfit(f"trained in {group.backend}, all scores are alike: nothing is measured")
+    try:
+        found = tost.paired(candidate.scores.mean(1), oracle.scores.mean(1), plan.margin)
+    except tost.ZeroVariance as problem:
+        raise Unfit(f"trained in {group.backend}: {problem}") from None
+    return Verdict(
+        found,
+        f"L4 {lab.pair.subject.label}: n={group.cast.size} seeds x{plan.episodes} ep, "
+        f"trained={group.backend}, eval oracle {oracle.scores.mean():.2f} vs {name} "
+        f"{candidate.scores.mean():.2f}, {found}, random {group.random:.1f}, "
+        f"unsolved {group.tried - group.cast.size}/{group.tried}{_unfinished(oracle, candidate)}: "
+        f"{found.verdict}",
+    )
+
+
+def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> Verdict:
+    """Compare policies trained and played in the oracle with the candidate's own: unpaired.
+
+    groups: the oracle's and the candidate's. Unfit if either's scores do not vary.
+    """
+    env = oracle_env(lab.reference)
+    sides = fresh_games(env, groups[0], plan), fresh_games(candidate_env(lab), groups[1], plan)
+    env.close()
+    means = [side.scores.mean(1) for side in sides]
+    try:
+        found = tost.unpaired(means[1], means[0], plan.margin)
+    except tost.ZeroVariance as problem:
+        raise Unfit(str(problem)) from None
+    sizes = "+".join(str(group.cast.size) for group in groups)
+    unsolved = " and ".join(f"{g.tried - g.cast.size}/{g.tried}" for g in groups)
+    return Verdict(
+        found,
+        f"L4 {lab.pair.subject.label}: n={sizes} seeds x{plan.episodes} ep, trained and played in "
+        f"oracle {means[0].mean():.2f} vs {groups[1].backend} {means[1].mean():.2f}, unpaired, "
+        f"{found}, unsolved {unsolved}{_unfinished(*sides)}: {found.verdict}",
+    )
+
+
+def _unfinished(*sides: Games) -> str:
+    shares = [1 - side.finished.mean() for side in sides]
+    if not any(shares):
+        return ""
+    return f", unfinished {shares[0]:.1%} and {shares[1]:.1%}"
+
+
+def require_exact(lab: Lab) -> None:
+    """UserError where the gates let games part, so that (a) has no meaning."""
+    gates = lab.rules.gates
+    loose = [p for p in ("obs", "reward", "terminated") if not getattr(gates[p], "exact", False)]
+    if loose:
+        raise UserError(f"the gate of {', '.join(loose)} allows differences: games may part")

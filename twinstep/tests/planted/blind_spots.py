@@ -1,0 +1,67 @@
+"""What level 4 makes of each planted bug, beside the level that catches it first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+
+from twinstep import policy_transfer
+from twinstep.harness import Harness, Lab
+from twinstep.registry import Subject
+from twinstep.tests.planted import Bug
+from twinstep.tests.planted.checks import KINDS, failure
+from twinstep.tost import EQUIVALENT
+
+_HEAD = """# What level 4 does not see
+
+Measured by `python -m twinstep.tests.planted blind`, for {label}: {size} policies trained in the
+reference itself, {episodes} first episodes each, played there and in the copy of JAX Pong with the
+bug, each side from its own starts and with its own noise. Scores are compared by TOST, paired by
+policy, margin {margin:g}. Matched starts: {matched} episodes with the same starts and noise,
+compared step by step.
+
+| planted bug | mean score | difference, 90% CI | TOST | matched starts | first caught by |
+|---|---|---|---|---|---|
+"""
+
+
+def lines(
+    harness: Harness,
+    subject: Subject,
+    bugs: Iterable[Bug],
+    planted: Callable[[Harness, Bug], AbstractContextManager[Lab]],
+) -> Iterator[str]:
+    """Yield the parts of the table; `planted` gives a bug's lab."""
+    reference, plan = harness.reference(subject), subject.contract.transfer
+    if plan is None:
+        raise LookupError(f"the contract of {subject.label} declares no transfer")
+    group = policy_transfer.group_of(reference, plan)
+    env = policy_transfer.oracle_env(reference)
+    oracle = policy_transfer.fresh_games(env, group, plan)
+    env.close()
+    yield _HEAD.format(
+        label=subject.label,
+        size=group.cast.size,
+        episodes=plan.episodes,
+        margin=plan.margin,
+        matched=group.cast.size * policy_transfer.MATCHED_EPISODES,
+    )
+    missed, asked = 0, 0
+    for bug in bugs:
+        with planted(harness, bug) as lab:
+            verdict = policy_transfer.compare_scores(lab, group, plan, oracle)
+            games = policy_transfer.same_games(lab, group)
+            first = next((kind for kind in KINDS if failure(lab, kind)), "-")
+        found, asked = verdict.found, asked + 1
+        missed += found.verdict == EQUIVALENT
+        level = f"level {KINDS[first]}: {first}" if first in KINDS else "nothing"
+        row = (
+            bug.name,
+            f"{oracle.scores.mean() + found.difference:.2f}",
+            f"{found.difference:+.2f} [{found.low:+.2f}, {found.high:+.2f}]",
+            found.verdict,
+            f"{len(games.divergences)} differ" if games.divergences else "the same",
+            level,
+        )
+        yield f"| {' | '.join(row)} |\n"
+    yield f"\nOf {asked} planted bugs, TOST calls {missed} equivalent.\n"
