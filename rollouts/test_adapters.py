@@ -122,6 +122,49 @@ def test_puffer_buffers_match_the_oracle(lab):
     _compare(lab, "same-step", expected, rows)
 
 
+def test_stable_baselines_steps_match_the_oracle(lab):
+    """Stable-Baselines3's VecEnv: last observations are in the infos."""
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    from twinstep.adapters.sb3 import VecEnv
+
+    _single_player(lab)
+    vec = VecEnv(_env(lab, "same-step"), LANES)
+    expected, seeds = _expected(lab, "same-step")
+    vec.vector._state, _ = vec.vector.env.reset(seeds)
+    over, cut = expected.heads["terminated"], expected.heads["truncated"]
+    rows = []
+    for t, action in enumerate(_flat(lab, expected.actions)):
+        obs, reward, done, infos = vec.step(action)
+        assert (done == over[t] | cut[t]).all()
+        said = [info.get("TimeLimit.truncated", False) for info in infos]
+        assert (np.array(said) == cut[t] & ~over[t]).all()
+        final = np.stack([info.get("terminal_observation", obs[k]) for k, info in enumerate(infos)])
+        rows.append({"obs": obs, "reward": reward, "final_obs": final})
+    _compare(lab, "same-step", expected, rows)
+
+
+def test_torch_tensors_match_the_oracle(lab):
+    """Tensors in and out; what the caller writes into them changes nothing."""
+    pytest.importorskip("torch", reason="torch is not installed: make trainers")
+    import torch
+
+    from twinstep.adapters.torch import Torch
+
+    _single_player(lab)
+    env = Torch(_env(lab, "same-step"))
+    expected, seeds = _expected(lab, "same-step")
+    state, _ = env.env.reset(seeds)
+    rows = []
+    for action in _flat(lab, expected.actions):
+        given = torch.from_numpy(np.array(action))
+        state, now = env.step(state, given)
+        named = {name: value for name, value in now._asdict().items() if value is not None}
+        rows.append({name: value.numpy(force=True).copy() for name, value in named.items()})
+        for tensor in (given, *named.values()):
+            tensor.fill_(1)
+    _compare(lab, "same-step", expected, rows)
+
+
 def test_pgx_games_match_the_oracle(lab):
     """pgx's State, one game a lane, vmapped; after the end nothing changes."""
     from twinstep.adapters.pgx import Pgx

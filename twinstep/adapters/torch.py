@@ -1,4 +1,10 @@
-"""torch tensors through DLPack: no copy where device and layout allow it. Needs torch."""
+"""torch tensors through DLPack. Needs torch.
+
+With a JAX backend nothing is copied on the way out, nor are actions that have the environment's
+dtype already, lie in one piece on its device and begin where XLA wants them to (torch's own
+memory does). Tensors from a backend that gives NumPy arrays are copies. Either way they are the
+caller's: a later step neither changes them nor sees what was written into them.
+"""
 # pyright: reportAttributeAccessIssue=false, reportMissingImports=false
 
 from __future__ import annotations
@@ -14,22 +20,35 @@ from twinstep.timestep import TimeStep
 
 
 class Torch:
-    """An `Env` whose actions and time steps are torch tensors, on the backend's device."""
+    """An `Env` whose actions and time steps are torch tensors, on the backend's device.
+
+    A state stays the backend's own. Dtypes are the environment's; bool is `torch.bool`.
+    """
 
     def __init__(self, env: Env) -> None:
         self.env = env
+        dtype, _ = env.contract.action_layout()
+        self._dtype = getattr(torch, str(dtype))
+        self.device = torch.device("cpu" if env.platform == "cpu" else "cuda")
 
     def reset(self, seed: int = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
-        """Begin an episode in every lane."""
+        """Begin an episode in every lane: lane k with seed (seed + k, 0)."""
         state, now = self.env.reset(seed, lanes)
         return state, _tensors(now)
 
     def step(self, state: Any, actions: torch.Tensor) -> tuple[Any, TimeStep]:
-        """Apply actions [N, ...]."""
-        dtype, _ = self.env.contract.action_layout()
-        wanted = actions.to(getattr(torch, str(dtype))).contiguous()
-        given = jax.dlpack.from_dlpack(wanted) if self.env.traceable else wanted.numpy()
+        """Apply actions [N, ...] of any real dtype and device; no gradient goes through.
+
+        They may be overwritten as soon as this returns.
+        """
+        wanted = actions.detach().to(self.device, self._dtype).contiguous()
+        if not self.env.traceable:
+            state, now = self.env.step(state, wanted.numpy())
+            return state, _tensors(now)
+        with self.env._precision():  # else float64 would arrive as float32
+            given = jax.dlpack.from_dlpack(wanted)
         state, now = self.env.step(state, given)
+        # The export of each value waits for it, and so for the step that reads the actions.
         return state, _tensors(now)
 
 
@@ -39,6 +58,6 @@ def _tensors(now: TimeStep) -> TimeStep:
 
 def _tensor(value: Any) -> torch.Tensor:
     if isinstance(value, np.ndarray):
-        # Tensors of read-only or strided arrays are copies; torch can write to every tensor.
+        # Such arrays may be read-only, strided or used again; every tensor can be written to.
         return torch.from_numpy(np.array(value))
     return torch.from_dlpack(value)

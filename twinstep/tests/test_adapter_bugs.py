@@ -58,6 +58,42 @@ def test_a_vector_env_that_shows_the_next_episode_as_final_is_found(fs8, monkeyp
     _require_found(fs8, check, "same-step")
 
 
+def _cut(answer):
+    *values, infos = answer
+    for info in infos:
+        if "terminal_observation" in info:
+            info["TimeLimit.truncated"] = True
+    return *values, infos
+
+
+def _first_as_last(answer):
+    obs, *values, infos = answer
+    for k, info in enumerate(infos):
+        if "terminal_observation" in info:
+            info["terminal_observation"] = obs[k]
+    return obs, *values, infos
+
+
+@pytest.mark.parametrize("change", [_cut, _first_as_last])
+def test_a_vec_env_that_tells_an_end_wrongly_is_found(fs8, monkeypatch, change):
+    adapter = pytest.importorskip("twinstep.adapters.sb3")
+    _patched(adapter.VecEnv, "step_wait", change)(monkeypatch)
+    _require_found(fs8, test_adapters.test_stable_baselines_steps_match_the_oracle)
+
+
+def test_torch_tensors_that_are_late_by_a_step_are_found(fs8, monkeypatch):
+    adapter = pytest.importorskip("twinstep.adapters.torch")
+
+    def step(self, state, actions):
+        state, now = original(self, state, actions)
+        before, self.before = getattr(self, "before", now), now._replace(obs=now.obs.clone())
+        return state, now._replace(obs=before.obs.clone())
+
+    original = adapter.Torch.step
+    monkeypatch.setattr(adapter.Torch, "step", step)
+    _require_found(fs8, test_adapters.test_torch_tensors_match_the_oracle)
+
+
 def test_a_puffer_buffer_that_is_not_written_is_found(fs8, monkeypatch):
     def write(self, now):
         before = self.buffers["rewards"].copy()
