@@ -39,11 +39,19 @@ def _declared(group: str, folder: str) -> dict[str, str]:
     found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
     project = Path(folder) / "pyproject.toml"
     if project.is_file():
-        own = tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {}).get(group, {})
+        own = _settings(project).get(group, {})
         if own and folder not in sys.path:
             sys.path.insert(0, folder)
         found |= _flat(own)
     return found
+
+
+def _settings(project: Path) -> Mapping[str, Any]:
+    """Return `[tool.twinstep]` of a project's file; UserError if that cannot be read."""
+    try:
+        return tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{project} cannot be read: {error}") from error
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, str]:

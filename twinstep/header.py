@@ -1,0 +1,43 @@
+"""What `twinstep init` finds out about a C header before it writes a project around it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from twinstep.errors import UserError
+
+_LOCAL = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Header:
+    """folder: the header's, as a path from the project's root. pins: file in it -> sha256."""
+
+    folder: str
+    pins: dict[str, str]
+
+
+def inspect(path: Path, project: Path) -> Header:
+    """Return where the header lies and the hash of each local file that it includes.
+
+    UserError if it cannot be read.
+    """
+    pins: dict[str, str] = {}
+    pending = [path.name]
+    while pending:
+        name = pending.pop(0)
+        try:
+            data = (path.parent / name).read_bytes()
+        except OSError as error:
+            if name == path.name:
+                raise UserError(f"--oracle header:{path}: {error.strerror}") from error
+            continue  # the compiler may find it elsewhere
+        pins[name] = hashlib.sha256(data).hexdigest()
+        beside = Path(name).parent
+        found = [os.path.normpath(beside / each.decode()) for each in _LOCAL.findall(data)]
+        pending += [each for each in found if each not in pins]
+    return Header(Path(os.path.relpath(path.parent, project)).as_posix(), pins)

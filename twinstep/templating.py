@@ -1,0 +1,75 @@
+"""The texts of the files that `twinstep init` writes, from `templates/`.
+
+A line there may be `%if NAME`, `%else` or `%end`; the others are string.Template's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from pathlib import Path
+from string import Template
+from typing import Any
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+Files = dict[Path, str]
+
+
+def files_of(
+    folders: tuple[str, str], values: Mapping[str, Any], conditions: Mapping[str, bool]
+) -> Files:
+    """Return path -> text of the whole project.
+
+    folders: of the reference's templates and of the candidate's.
+    """
+    package = Path(values["package"])
+    reference, fast = folders
+    places = {
+        Path("pyproject.toml"): "common/pyproject.toml",
+        Path(".gitignore"): "common/gitignore",
+        package / "__init__.py": "common/package.py",
+        package / "declared.py": "common/declared.py",
+        package / "contract.py": f"{reference}/contract.py",
+        package / "oracle" / "__init__.py": "common/oracle.py",
+        package / "oracle" / "bridge.py": f"{reference}/bridge.py",
+        package / "oracle" / "probe.py": f"{reference}/probe.py",
+        package / "fast" / "__init__.py": "common/fast.py",
+        package / "fast" / "candidate.py": f"{fast}/candidate.py",
+    }
+    if reference == "header":
+        places[package / "oracle" / "oracle.c"] = "header/oracle.c"
+    return {
+        path: render((TEMPLATES / f"{name}.txt").read_text(), values, conditions)
+        for path, name in places.items()
+    }
+
+
+def render(text: str, values: Mapping[str, Any], conditions: Mapping[str, bool]) -> str:
+    """Fill a template: keep the lines between %if NAME, %else and %end that hold, then $values."""
+    kept, on = [], True
+    for line in text.splitlines(keepends=True):
+        word, _, name = line.strip().partition(" ")
+        if word == "%if":
+            on = conditions.get(name, False)
+        elif word == "%else":
+            on = not on
+        elif word == "%end":
+            on = True
+        elif on:
+            kept.append(line)
+    return Template("".join(kept)).substitute(values)
+
+
+def inward(low: float, high: float) -> tuple[str, str]:
+    """Return both ends of a range in four digits, rounded so that they do not leave it."""
+    if low == high:
+        return repr(low), repr(high)
+    ends = (low, ROUND_CEILING), (high, ROUND_FLOOR)
+    first, last = (float(Context(4, way).create_decimal(repr(value))) for value, way in ends)
+    return repr(first), repr(last)
+
+
+def rows(items: Iterable[str]) -> str:
+    """Return the items as lines of a tuple or dictionary, one each."""
+    return "".join(f"    {item},\n" for item in items)
