@@ -120,15 +120,18 @@ def pip(log: Log, *arguments: str | Path) -> None:
     log.run(PYTHON, "-I", "-m", "pip", "install", *quiet, *arguments)
 
 
-# Stage 2: twinstep itself, editable, for its entry points and its package map.
+# Stage 2: twinstep itself and the examples, editable, for their entry points and package maps.
+
+PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("examples/*/pyproject.toml"))]
 
 
 def twinstep_inputs() -> Iterable[bytes]:
-    yield from files(ROOT / "pyproject.toml")
+    yield from files(*(project / "pyproject.toml" for project in PROJECTS))
 
 
 def build_twinstep(log: Log) -> None:
-    pip(log, "--no-deps", "--no-build-isolation", "-e", ".")
+    chosen = [word for project in PROJECTS for word in ("-e", str(project))]
+    pip(log, "--no-deps", "--no-build-isolation", *chosen)
 
 
 # Stage 3: the Rust engines, one wheel.

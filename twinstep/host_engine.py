@@ -11,7 +11,7 @@ from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.frames import Array, Fields, Frame, Start, flatten, take_lanes, unflatten
 from twinstep.protocols import Lanes, Oracle
-from twinstep.recording import ScalarLanes, offers
+from twinstep.recording import offers
 from twinstep.timestep import StartTable, TimeStep, next_seeds, timestep
 
 
@@ -174,46 +174,44 @@ class OracleEngine:
             return _merged(frame, last, ended)
         state.seeds = np.where(ended[:, None], next_seeds(state.seeds), state.seeds)
         assert isinstance(state.lanes, _Scalars)
-        frame = state.lanes.reset_some(self._table.of(state.seeds), np.flatnonzero(ended), last)
+        frame = state.lanes.reset_some(self._table.of(state.seeds), np.flatnonzero(ended))
         return _merged(frame, last, ended)
 
 
 class _Scalars:
-    """One live episode per instance of a scalar oracle."""
+    """One live episode per instance of a scalar oracle; their frames share arrays [N, ...]."""
 
     def __init__(self, oracles: list[Oracle]) -> None:
-        self._lanes = [ScalarLanes(oracle) for oracle in oracles]
-        if all(offers(lane, "restart") for lane in self._lanes):
+        self._oracles = oracles
+        self._rows: dict[str, np.ndarray] = {}
+        if all(offers(oracle, "restart") for oracle in oracles):
             self.restart = self._restart
-        self._last: list[Frame] = []
 
     def reset(self, starts: Start) -> Frame:
-        some = [lane.reset(take_lanes(starts, np.array([i]))) for i, lane in enumerate(self._lanes)]
-        return self._keep(some)
+        self._rows = {}
+        return self.reset_some(starts, np.arange(len(self._oracles)))
 
     def step(self, actions: Array, live: Array) -> Frame:
-        frames = [
-            lane.step(actions[i : i + 1], np.ones(1, bool)) if live[i] else self._last[i]
-            for i, lane in enumerate(self._lanes)
-        ]
-        return self._keep(frames)
+        for i in np.flatnonzero(live):
+            self._put(i, self._oracles[i].step(actions[i]))
+        return unflatten(self._rows)
 
-    def reset_some(self, starts: Start, which: np.ndarray, last: Frame) -> Frame:
-        frames = list(self._last)
+    def reset_some(self, starts: Start, which: np.ndarray) -> Frame:
         for i in which:
-            frames[i] = self._lanes[i].reset(take_lanes(starts, np.array([i])))
-        return self._keep(frames)
+            self._put(i, self._oracles[i].reset(take_lanes(starts, i)))
+        return unflatten(self._rows)
 
     def _restart(self, lanes: Any) -> Frame:
-        frames = list(self._last)
         for i in lanes:
-            frames[i] = self._lanes[i].restart([0])  # type: ignore[attr-defined]
-        return self._keep(frames)
+            self._put(i, self._oracles[i].restart())  # type: ignore[attr-defined]
+        return unflatten(self._rows)
 
-    def _keep(self, frames: list[Frame]) -> Frame:
-        self._last = [_copied(frame) for frame in frames]
-        rows = [flatten(frame) for frame in self._last]
-        return unflatten({path: np.concatenate([row[path] for row in rows]) for path in rows[0]})
+    def _put(self, lane: Any, frame: Frame) -> None:
+        for path, value in flatten(frame).items():
+            if path not in self._rows:
+                shape = (len(self._oracles), *np.shape(value))
+                self._rows[path] = np.zeros(shape, np.asarray(value).dtype)
+            self._rows[path][lane] = value
 
 
 def loop(step: Any, state: Any, actions: np.ndarray) -> tuple[Any, TimeStep]:

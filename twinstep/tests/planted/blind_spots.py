@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from twinstep import policy_transfer
+from twinstep.games import Games
 from twinstep.harness import Harness, Lab
+from twinstep.plans import Transfer
+from twinstep.policy_transfer import Group
 from twinstep.registry import Subject
 from twinstep.tests.planted import Bug
 from twinstep.tests.planted.checks import KINDS, failure
@@ -49,19 +52,23 @@ def lines(
     missed, asked = 0, 0
     for bug in bugs:
         with planted(harness, bug) as lab:
-            verdict = policy_transfer.compare_scores(lab, group, plan, oracle)
+            score, shown, word = _scores(lab, group, plan, oracle)
             games = policy_transfer.same_games(lab, group)
-            first = next((kind for kind in KINDS if failure(lab, kind)), "-")
-        found, asked = verdict.found, asked + 1
-        missed += found.verdict == EQUIVALENT
-        level = f"level {KINDS[first]}: {first}" if first in KINDS else "nothing"
-        row = (
-            bug.name,
-            f"{oracle.scores.mean() + found.difference:.2f}",
-            f"{found.difference:+.2f} [{found.low:+.2f}, {found.high:+.2f}]",
-            found.verdict,
-            f"{len(games.divergences)} differ" if games.divergences else "the same",
-            level,
-        )
-        yield f"| {' | '.join(row)} |\n"
+            first = next((kind for kind in KINDS if failure(lab, kind)), "")
+        asked += 1
+        missed += word == EQUIVALENT
+        matched = "differ" if games.divergences else "the same"
+        level = f"level {KINDS[first]}: {first}" if first else "nothing"
+        yield f"| {bug.name} | {score} | {shown} | {word} | {matched} | {level} |\n"
     yield f"\nOf {asked} planted bugs, TOST calls {missed} equivalent.\n"
+
+
+def _scores(lab: Lab, group: Group, plan: Transfer, oracle: Games) -> tuple[str, str, str]:
+    """Return the mean score, the difference with its interval, and the verdict."""
+    try:
+        found = policy_transfer.compare_scores(lab, group, plan, oracle).found
+    except policy_transfer.Unfit:
+        return "always the same", "", "refused"
+    score = oracle.scores.mean() + found.difference
+    interval = f"{found.difference:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"{score:.2f}", interval, found.verdict
