@@ -1,5 +1,6 @@
 # make verify ENV=pong    proves the candidates of an environment: levels 1 to 3
 # make test               the whole suite, with lint; ARGS="..." goes to pytest
+# make trainers           rejax and Stable-Baselines3 train Pong; ARGS=rejax leaves torch's 5 GB out
 # make setup              builds .venv/ (the other targets do it by themselves)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ envs := $(strip $(subst $(comma), ,$(ENV)))
 MAKEFLAGS += --no-print-directory
 unexport ENV ARGS
 .NOTPARALLEL:
-.PHONY: help setup verify test lint lock clean
+.PHONY: help setup verify test trainers lint lock clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -40,15 +41,22 @@ test: lint
 	@$(CARGO) test $(MANIFEST) --workspace
 	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 $(ARGS)
 
+trainers: setup
+	@$(VENV)/python tools/trainers.py $(ARGS)
+
 # Keeps the versions that still fit; `make lock ARGS=--upgrade` takes the newest.
 lock: setup
 	@$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  $(ARGS) --output-file requirements.lock pyproject.toml
+	@for name in rejax sb3; do $(VENV)/uv pip compile --quiet --universal --python-version 3.11 \
+	  --extra pong --group $$name --no-emit-package triton --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --custom-compile-command "make lock" $(ARGS) \
+	  --output-file tools/locks/$$name.lock pyproject.toml || exit 1; done
 	@npm install --package-lock-only --loglevel=error
 	@cargo update --quiet --workspace --manifest-path rust/Cargo.toml
-	@echo "requirements.lock, package-lock.json and rust/Cargo.lock fit their sources"
+	@echo "requirements.lock, tools/locks, package-lock.json and rust/Cargo.lock fit their sources"
 
 clean:
-	@rm -rf .venv node_modules rust/target build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-trainers node_modules rust/target build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

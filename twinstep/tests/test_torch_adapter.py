@@ -46,12 +46,12 @@ def test_time_steps_have_the_environments_dtypes_and_its_device(backend, continu
     "given",
     [
         lambda moves: torch.tensor(moves, dtype=torch.int64),
-        lambda moves: torch.tensor(moves, dtype=torch.float32, requires_grad=True),
+        lambda moves: torch.tensor(moves, dtype=torch.float32),
         lambda moves: torch.tensor(moves)[:, None],
         lambda moves: torch.tensor(np.repeat(moves, 2))[::2],
         lambda moves: torch.tensor(np.insert(moves, 0, 0))[1:],
     ],
-    ids=["int64", "with a gradient", "with a player's axis", "strided", "off XLA's alignment"],
+    ids=["int64", "float32", "with a player's axis", "strided", "off XLA's alignment"],
 )
 def test_actions_of_any_layout_are_played_as_they_are(backend, given):
     moves = np.random.default_rng(0).integers(0, 3, (40, LANES)).astype(np.int32)
@@ -61,6 +61,16 @@ def test_actions_of_any_layout_are_played_as_they_are(backend, given):
         plain, want = env.env.step(plain, move)
         state, now = env.step(state, given(move))
         assert now.obs.numpy(force=True).tobytes() == np.asarray(want.obs).tobytes()
+
+
+@BACKENDS
+def test_actions_that_carry_a_gradient_are_played(backend):
+    """As a policy gives them; none goes through a step."""
+    env = _pong(backend, continuous=True)
+    state, _ = env.reset(0, LANES)
+    _, now = env.step(state, torch.zeros(LANES, requires_grad=True) + 0.5)
+    assert not now.reward.requires_grad
+    assert (now.obs[:, 1] != env.reset(0, LANES)[1].obs[:, 1]).all()
 
 
 def test_nothing_is_copied_on_the_way_out_of_jax(monkeypatch):

@@ -1,0 +1,90 @@
+"""Trains Pong with trainers of other projects: what `make trainers` runs, after `make setup`.
+
+`python tools/trainers.py [NAME ...]`, of `rejax` and `sb3`; both without a name. Each has a lock
+with hashes and an environment of its own under `.venv-trainers/`, built again when the lock
+changes. A test that is skipped there is a failure. Standard library only.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".venv-trainers"
+WHEELS = ROOT / ".venv" / "setup" / "wheel"
+TESTS = "twinstep/tests"
+PIP = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-compile")
+#: What each runs, of TESTS.
+TRAINERS = {
+    "rejax": ("test_trainers_rejax.py",),
+    "sb3": ("test_trainers_sb3.py", "test_sb3_adapter.py", "test_torch_adapter.py"),
+}
+
+
+def lock_of(name: str) -> Path:
+    return ROOT / "tools" / "locks" / f"{name}.lock"
+
+
+def key(name: str) -> str:
+    """Hash of what an environment is made of, but for the Rust wheel."""
+    parts = [sys.version, os.path.realpath(sys.executable), str(ROOT)]
+    text = "\0".join([*parts, lock_of(name).read_text(), Path(__file__).read_text()])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def run(*command: str | Path) -> int:
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+
+
+def build(name: str) -> Path:
+    """Return the Python of the trainer's environment, which is built if it is not there."""
+    folder = HOME / name
+    stamp, python = folder / "stamp", folder / "bin" / "python"
+    # -I: a PYTHONPATH or a user's site folder must not pass for an installed package.
+    pip = (python, "-I", "-m", "pip", "install", *PIP)
+    if not (stamp.exists() and stamp.read_text() == key(name)):
+        began = time.monotonic()
+        shutil.rmtree(folder, ignore_errors=True)
+        # --no-deps: the lock is complete, but for what its packages need on a GPU only.
+        for command in (
+            (os.path.realpath(sys.executable), "-m", "venv", folder),
+            (*pip, "--no-deps", "--require-hashes", "-r", lock_of(name)),
+            (*pip, "--no-deps", "--no-build-isolation", "-e", "."),
+        ):
+            if run(*command):
+                sys.exit(f"{name}: {' '.join(map(str, command))} failed")
+        stamp.write_text(key(name))
+        size = sum(path.lstat().st_size for path in folder.rglob("*")) / 1e6
+        print(f"{name}: installed {size:,.0f} MB in {time.monotonic() - began:.0f} s", flush=True)
+    wheels = list(WHEELS.glob("*.whl"))
+    if not wheels or run(*pip, "--no-deps", "--no-index", "--force-reinstall", *wheels):
+        sys.exit("the Rust module cannot be installed: run `make setup`")
+    return python
+
+
+def test(name: str) -> int:
+    """Run the tests of a trainer; return 0 if all passed and none was skipped."""
+    report = HOME / name / "report.xml"
+    tests = [f"{TESTS}/{each}" for each in TRAINERS[name]]
+    options = ("-m", "slow or not slow", "--durations=5", "-rsP", f"--junitxml={report}")
+    code = run(build(name), "-m", "pytest", *options, *tests)
+    if code == 0 and "<skipped" in report.read_text():
+        print(f"{name}: a test was skipped: nothing is proven", file=sys.stderr)
+        return 1
+    return code
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(TRAINERS)
+    for name in names:
+        if name not in TRAINERS:
+            sys.exit(f"unknown trainer '{name}' (known: {', '.join(TRAINERS)})")
+    sys.exit(max(test(name) for name in names))
+
+
+if __name__ == "__main__":
+    main()
