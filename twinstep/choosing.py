@@ -37,7 +37,9 @@ class Choice:
 def choose(asked: Asked) -> Choice:
     """Return the pairs asked for; UserError names what there is none of."""
     settings = _settings(asked)
-    envs = [registry.environment(name) for name in asked.envs or registry.names()]
+    # A project's own settings may name one that the command line names again.
+    wanted = dict.fromkeys(asked.envs) or registry.names()
+    envs = [registry.environment(name) for name in wanted]
     candidates = {env.name: [ref.name for ref in env.candidates] for env in envs}
     _require("candidate", asked.candidates, candidates, asked)
     players = {env.name: [*drivers.CORE, *env.drivers] for env in envs}
@@ -46,11 +48,11 @@ def choose(asked: Asked) -> Choice:
     _require("variant", asked.variants, variants, asked)
     found = Choice([], [])
     for env in envs:
-        wanted = [name for name in asked.candidates if name in candidates[env.name]]
-        if asked.candidates and not wanted:
+        mine = [name for name in asked.candidates if name in candidates[env.name]]
+        if asked.candidates and not mine:
             continue
         for subject in _fitting(env, settings, asked, found.notes):
-            found.pairs.extend(registry.pairs(subject, wanted))
+            found.pairs.extend(registry.pairs(subject, mine))
     _require_something(found, asked)
     return found
 

@@ -328,10 +328,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             ours = [item for item in ours if item.get_closest_marker(name) is None]
     if config.option.twinstep_env:
         ours = [item for item in ours if {"lab", "reference"} & set(_fixtures(item))]
+    present = {pair.subject.env.name for pair in config.stash[_PAIRS]}
+    ours = [item for item in ours if _belongs(item, present)]
     if len(ours) < len(items):
         kept = set(ours)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = ours
+
+
+def _belongs(item: pytest.Item, present: set[str]) -> bool:
+    """Whether a test is of no environment alone, or of one that is verified."""
+    marker = item.get_closest_marker("environment")
+    return marker is None or not present.isdisjoint(marker.args)
 
 
 def _fixtures(item: pytest.Item) -> list[str]:

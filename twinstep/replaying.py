@@ -22,7 +22,7 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
     Raises UserError if the record's environment, candidate or contract is not here, or its case
     does not fit, and CandidateBroken if the candidate cannot answer.
     """
-    if not record["diff"] and not record["case"]["actions"]:
+    if not report.has_case(record):
         said = report.headline(record)
         raise UserError(f"report {record['id']} has no case to ask again: {said}")
     subject = _subject(record)

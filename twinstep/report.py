@@ -151,6 +151,11 @@ def headline(record: dict[str, Any]) -> str:
     return f"{who} fails level {level}: {values}, at step {record['step']} of {steps}"
 
 
+def has_case(record: dict[str, Any]) -> bool:
+    """Whether a record holds inputs that can be asked again, and not a sentence alone."""
+    return bool(record["diff"] or record["case"]["actions"])
+
+
 def label_of(record: dict[str, Any]) -> str:
     """Return `pong@fs8`."""
     variant = record["variant"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from twinstep import paths
-from twinstep.report import encode, headline
+from twinstep.report import encode, has_case, headline
 from twinstep.source_view import candidate_source
 from twinstep.values import text_of
 
@@ -35,13 +35,13 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
 
 
 def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    case, context = record["case"], record["context"]
+    case = record["case"]
     must = [
-        ("head", f"# {headline(record)}      <!-- id {record['id']} -->\n{_found(context)}"),
+        ("head", f"# {headline(record)}      <!-- id {record['id']} -->\n{_found(record)}"),
         ("fix", _fix(record)),
-        ("case", _case_text(record, folder)),
-        ("diff", _diff_table(record)),
     ]
+    if has_case(record):
+        must += [("case", _case_text(record, folder)), ("diff", _diff_table(record))]
     if record["call"]:
         must.append(("call", _call_text(record["call"])))
     if record["near"]:
@@ -80,10 +80,13 @@ def _merged(must: list[tuple[str, str]], may: dict[str, str]) -> list[tuple[str,
     return order
 
 
-def _found(context: dict[str, Any]) -> str:
+def _found(record: dict[str, Any]) -> str:
+    context = record["context"]
     counts = context["counts"]
     if not context["clusters"]:
-        return context["note"] or f"Found by {context['test']}."
+        # Without a difference to show, the note is in the headline.
+        said = context["note"] if record["diff"] else ""
+        return said or f"Found by {context['test']}."
     lists = [f"{count} first at {_listed(names)}" for names, count in context["clusters"][:5]]
     more = len(context["clusters"]) - 5
     if more > 0:

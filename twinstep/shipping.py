@@ -23,6 +23,7 @@ from twinstep.protocols import Oracle
 from twinstep.recording import Beat, offers
 from twinstep.timestep import StartTable, TimeStep
 from twinstep.tracefile import WINDOW, Chunk
+from twinstep.values import text_of
 
 #: Lanes of a recording, and the steps it has at least and at most.
 LANES, STEPS, LIMIT = 32, 768, 8192
@@ -219,11 +220,20 @@ def mismatch(
             t = int(wrong.any(1).argmax())
             lane = int(wrong[t].argmax())
             if worst is None or t < worst[0]:
-                worst = (t, lane, name, want[t, lane], value[t, lane])
+                worst = (t, lane, *_first(name, want[t, lane], value[t, lane], gate))
     if worst is None:
         return ""
     t, lane, name, want_value, value = worst
-    return f"`{name}` is {value}, expected {want_value}, at step {t + 1} of lane {lane}"
+    values = f"`{name}` is {text_of(value)}, expected {text_of(want_value)}"
+    return f"{values}, at step {t + 1} of lane {lane}"
+
+
+def _first(name: str, want: Any, value: Any, gate: Lockstep) -> tuple[str, Any, Any]:
+    """Return the first element that differs, as `obs[1]`, and its two values."""
+    if not want.ndim:
+        return name, want, value
+    place = tuple(int(axis[0]) for axis in np.nonzero(differs(want, value, gate)))
+    return f"{name}[{', '.join(map(str, place))}]", want[place], value[place]
 
 
 def _squeezed(contract: Contract, heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -241,15 +241,15 @@ class Summary:
     def _print_cluster(self, out: Any, cluster: list[dict[str, Any]]) -> None:
         best = cluster[0]
         head = report.headline(best)
-        suspect = best["suspects"][0] if best["suspects"] else {"module": "?", "place": ""}
+        suspect = best["suspects"][0] if best["suspects"] else {"module": "", "place": ""}
         where = f" ({suspect['place']})" if suspect["place"] else ""
+        module = f"module {suspect['module']}{where}; " if suspect["module"] else ""
         more = f" and {len(cluster) - 1} more of it" if len(cluster) > 1 else ""
         out.write_line("")
         out.write_line(head, red=True)
-        out.write_line(
-            f"  module {suspect['module']}{where}; report {self._folder}/{best['id']}.md{more}"
-        )
-        out.write_line(f"  twinstep replay {self._folder}/{best['id']}.json")
+        out.write_line(f"  {module}report {self._folder}/{best['id']}.md{more}")
+        if report.has_case(best):
+            out.write_line(f"  twinstep replay {self._folder}/{best['id']}.json")
         _print_annotation(out, head, suspect["place"])
         try:
             github.add_to_job(report_text.markdown(best, str(self._folder)))

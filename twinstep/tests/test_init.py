@@ -11,11 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from twinstep import shipping
 from twinstep.cli import main
 from twinstep.frames import Start
+from twinstep.gates import Lockstep
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.tests import beginnings
 from twinstep.tests.beginnings import fill
+from twinstep.timestep import TimeStep
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
@@ -273,6 +276,53 @@ def test_a_gymnax_twin_that_is_equal_is_green_and_one_that_is_not_is_red(slides,
     assert code == 1, text
     assert "`terminated` is False, oracle True" in text
     assert "1-minimal" in text
+    assert text.count("  twinstep replay ") == 1
+
+
+def test_a_report_without_a_case_shows_none(slides):
+    """As shipped is compared by a sentence: nothing of it can be asked again."""
+    _gymnax(slides, beginnings.APART, beginnings.APARTLY)
+    assert run(slides, "twinstep.cli", *BOTH)[0] == 0
+    fill(slides / "gymnax.py", [("-jnp.abs(state.at)", "-jnp.abs(after.at)")])
+    code, text = run(slides, "pytest", *SHORT, "-k", "auto_resets and off or players or vector")
+    assert code == 1, text
+    for kind in ("off", "same-step", "next-step"):
+        assert f"`make(..., auto_reset='{kind}')` with driver random: `reward` is -0." in text
+    for word in ("Counterexample", "it differs at reset", "twinstep replay", "module ?", "E   "):
+        assert word not in text
+    assert text.count("Found by ") == 5
+
+
+def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
+    """Eight digits of both sides may be the same."""
+    want = np.array([[[0.5, 0.1, 0.3]]], np.float32)
+    got = want.copy()
+    got[0, 0, 1] = np.nextafter(np.float32(0.1), np.float32(1))
+    found = shipping.mismatch(
+        shipping.Expected(np.zeros((1, 1)), {"obs": want}, np.ones((1, 1), bool)),
+        TimeStep(got, *[None] * 6),
+        {"obs": Lockstep()},
+    )
+    assert found == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
+
+
+def test_only_what_is_of_this_environment_is_collected_and_once(empty):
+    """Its own settings name it, and so may the command line; tests of others are not its."""
+    assert init("gymnasium:CartPole-v1") == 0
+    alone, twice = (
+        [line for line in run(empty, "pytest", "-q", "--collect-only", *more)[1].splitlines()
+         if "::" in line]
+        for more in ([], ["--env", "cartpole"])
+    )  # fmt: skip
+    assert alone == twice
+    assert "test_lockstep.py::test_episodes_match[cartpole-jax-random]" in alone
+    assert not [line for line in alone if "pong" in line or "quirk" in line]
+
+
+def test_a_broken_pyproject_is_one_line(empty, capsys):
+    (empty / "pyproject.toml").write_text("mine")
+    assert main(["envs"]) == 4
+    assert "pyproject.toml cannot be read: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
