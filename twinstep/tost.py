@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
-# SciPy's results have attributes that its annotations do not show.
-_one: Any = stats.ttest_1samp
-_two: Any = stats.ttest_ind
+# Any: SciPy's results have attributes that its annotations do not show. `scipy.stats` takes a
+# second to load, and does so at its first use.
+_scipy: Any = scipy
 #: Level of each one-sided test; the interval covers 1 - 2 * ALPHA.
 ALPHA = 0.05
 EQUIVALENT, DIFFERENT, NOT_SHOWN = "equivalent", "different", "not shown"
@@ -68,9 +68,9 @@ def paired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalence
     if d.ndim != 1:
         raise ValueError("x and y are not of one length")
     _require(margin, [d], [*x, *y])
-    low = _one(d, -margin, alternative="greater").pvalue
-    high = _one(d, margin, alternative="less").pvalue
-    interval = _one(d, 0.0).confidence_interval(1 - 2 * ALPHA)
+    low = _scipy.stats.ttest_1samp(d, -margin, alternative="greater").pvalue
+    high = _scipy.stats.ttest_1samp(d, margin, alternative="less").pvalue
+    interval = _scipy.stats.ttest_1samp(d, 0.0).confidence_interval(1 - 2 * ALPHA)
     spread = float(d.std(ddof=1) / np.sqrt(len(d)))
     return _outcome(float(d.mean()), interval, low, high, margin, spread, len(d) - 1)
 
@@ -82,9 +82,9 @@ def unpaired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalen
     """
     a, b = _sample(x), _sample(y)
     _require(margin, [a, b], [*x, *y])
-    low = _two(a + margin, b, equal_var=False, alternative="greater").pvalue
-    high = _two(a - margin, b, equal_var=False, alternative="less").pvalue
-    test = _two(a, b, equal_var=False)
+    low = _scipy.stats.ttest_ind(a + margin, b, equal_var=False, alternative="greater").pvalue
+    high = _scipy.stats.ttest_ind(a - margin, b, equal_var=False, alternative="less").pvalue
+    test = _scipy.stats.ttest_ind(a, b, equal_var=False)
     interval = test.confidence_interval(1 - 2 * ALPHA)
     spread = float(np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)))
     difference = float(a.mean() - b.mean())
@@ -100,9 +100,9 @@ def power(spread: float, freedom: float, margin: float) -> float:
     if spread <= 0:
         raise ValueError(f"spread {spread}: it must be positive")
     quantiles = (np.arange(4000) + 0.5) / 4000
-    seen = spread * np.sqrt(stats.chi2.ppf(quantiles, freedom) / freedom)
-    room = margin - stats.t.ppf(1 - ALPHA, freedom) * seen
-    inside = np.where(room > 0, 2 * stats.norm.cdf(np.maximum(room, 0) / spread) - 1, 0.0)
+    seen = spread * np.sqrt(_scipy.stats.chi2.ppf(quantiles, freedom) / freedom)
+    room = margin - _scipy.stats.t.ppf(1 - ALPHA, freedom) * seen
+    inside = np.where(room > 0, 2 * _scipy.stats.norm.cdf(np.maximum(room, 0) / spread) - 1, 0.0)
     return float(inside.mean())
 
 

@@ -92,7 +92,7 @@ def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
         entry = held.get("pairs", {}).get(label)
     except (OSError, ValueError):
         return None
-    return entry if entry and entry.get("verdict") != "not verified" else None
+    return entry if entry and not entry["verdict"].startswith("not verified") else None
 
 
 def _packaged(candidate: CandidateRef) -> Path | None:
