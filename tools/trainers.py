@@ -1,8 +1,8 @@
 """Trains Pong with trainers of other projects: what `make trainers` runs, after `make setup`.
 
-`python tools/trainers.py [NAME ...]`, of `rejax` and `sb3`; both without a name. Each has a lock
-with hashes and an environment of its own under `.venv-trainers/`, built again when the lock
-changes. A test that is skipped there is a failure. Standard library only.
+`python tools/trainers.py [NAME ...]`, of `rejax`, `sb3` and `puffer`; all without a name. Each
+has a lock with hashes and an environment of its own under `.venv-trainers/`, built again when the
+lock changes. A test that is skipped there is a failure. Standard library only.
 """
 
 import hashlib
@@ -22,6 +22,7 @@ PIP = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-compile")
 TRAINERS = {
     "rejax": ("test_trainers_rejax.py",),
     "sb3": ("test_trainers_sb3.py", "test_sb3_adapter.py", "test_torch_adapter.py"),
+    "puffer": ("test_trainers_puffer.py",),
 }
 
 

@@ -1,4 +1,8 @@
-"""PufferLib 3's convention: five values in buffers that the caller shares, flat NumPy arrays."""
+"""PufferLib 3's convention: five values in buffers that the caller shares, flat NumPy arrays.
+
+PufferLib itself is not needed; where it is installed this is a `PufferEnv`, since its trainer and
+its vectorization ask for that.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.contract import Box
 from twinstep.env import Env
 from twinstep.errors import UserError
 
+_Base: Any
+try:
+    from pufferlib import PufferEnv as _Base  # pyright: ignore[reportMissingImports]
+except ImportError:
+    _Base = object
 
-class Puffer:
+
+class Puffer(_Base):
     """`num_agents` lanes with same-step auto-reset, as PufferLib's own C environments have.
 
     observations [N, ...], rewards f32[N], terminals and truncations bool[N], masks bool[N]
     and actions are written in place at each step and returned without a copy; pass `buffers`
-    (name -> array) to share them.
+    (name -> array) to share them. Infos are empty.
     """
 
     def __init__(
@@ -29,13 +40,14 @@ class Puffer:
         self.num_agents = num_agents
         action, shape = env.contract.action_layout()
         field = env.observation
+        inner = (1,) if isinstance(env.action, Box) and not shape[1:] else shape[1:]
         layout = {
             "observations": (field.dtype, (num_agents, *field.shape)),
             "rewards": ("float32", (num_agents,)),
             "terminals": ("bool", (num_agents,)),
             "truncations": ("bool", (num_agents,)),
             "masks": ("bool", (num_agents,)),
-            "actions": (action, (num_agents, *shape[1:])),
+            "actions": (action, (num_agents, *inner)),
         }
         given = buffers or {}
         self.buffers = {n: given.get(n, np.zeros(s, d)) for n, (d, s) in layout.items()}
@@ -47,10 +59,18 @@ class Puffer:
                     f"{np.dtype(dtype)}{list(expected)}"
                 )
         self._state: Any = None
+        if _Base is not object:
+            from twinstep.adapters import gymnasium
 
-    def reset(self, seed: int = 0) -> tuple[np.ndarray, list[dict[str, Any]]]:
+            self.single_observation_space = gymnasium.observation_space(env)
+            self.single_action_space = gymnasium.action_space(env)
+            # Newer versions have a buffer more, for the actions of another policy.
+            others = {"teacher_actions": np.zeros_like(self.buffers["actions"])}
+            super().__init__(others | given | self.buffers)
+
+    def reset(self, seed: int | None = 0) -> tuple[np.ndarray, list[dict[str, Any]]]:
         """Begin an episode in every lane; return (observations, infos)."""
-        self._state, now = self.env.reset(seed, self.num_agents)
+        self._state, now = self.env.reset(seed or 0, self.num_agents)
         self._write(now)
         self.buffers["masks"][:] = True
         return self.buffers["observations"], []
