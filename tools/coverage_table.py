@@ -1,11 +1,13 @@
-"""Print the README's coverage rows from a verdict: `python tools/coverage_table.py FILE`."""
+"""Print the README's coverage table from a verdict: `python tools/coverage_table.py FILE`."""
 
 import json
 import sys
 from pathlib import Path
 
+print("| variant | driver | episodes that ended | steps | events seen | largest \\|vy\\| |")
+print("|---" * 6 + "|")
 for label, pair in json.loads(Path(sys.argv[1]).read_text())["pairs"].items():
-    if pair["candidate"] != "jax":
+    if (pair["environment"], pair["candidate"]) != ("pong", "jax"):
         continue
     for driver, seen in pair["drivers"].items():
         events = seen["events"]

@@ -281,7 +281,7 @@ def _counts(level: dict[str, int]) -> str:
 def _coverage(seen: dict[str, Any]) -> str:
     ends = [f"{seen[n]} {n}" for n in ("terminated", "truncated", "cut") if seen[n]]
     text = f"{seen['episodes']} episodes, {seen['steps']} steps ({', '.join(ends)})"
-    measures = [f"{name} {value:g}" for name, value in seen["measures"].items()]
+    measures = [f"{name} {value:g}" for name, value in sorted(seen["measures"].items())]
     events = seen["events"]
     if events:
         never = sorted(name for name, count in events.items() if not count)
