@@ -141,7 +141,7 @@ def _gymnasium(name: str, id: str, fast_id: str) -> tuple[Files, list[str]]:
     conditions = {
         "gymnasium": True,
         "placed": placing is not None,
-        "seeded": placing is None,
+        "named": bool(values["names"]),
         "apart": bool(twin and twin.ends_apart),
     }
     folders = ("gymnasium", "gymnax" if twin else "jax")
@@ -166,7 +166,7 @@ def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
         f"Fill in what is marked FILL IN in {package}/contract.py and {package}/oracle/oracle.c,",
         f"then write reset and step in {package}/fast/candidate.py.",
     ]
-    return files_of(("header", "jax"), values, {"seeded": True}), notes
+    return files_of(("header", "jax"), values, {}), notes
 
 
 def _common(name: str, title: str, requirements: list[str]) -> dict[str, Any]:
@@ -184,14 +184,13 @@ def _common(name: str, title: str, requirements: list[str]) -> dict[str, Any]:
 def _spaces(found: Reference, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
     action = found.action
     kind = "Discrete" if isinstance(action, Discrete) else "Box"
-    names = ""
-    if twin and placing and _shows_state(placing):
-        names = f", names=({', '.join(repr(part) for part in twin.parts)},)".replace("'", '"')
+    named = bool(twin and placing and _shows_state(placing))
     discrete = isinstance(action, Discrete)
     return {
+        "names": rows(f'"{part}"' for part in twin.parts) if twin and named else "",
         "spaces": ", ".join(sorted([kind, "Contract", "Field", "Randomness"])),
         "action": f"Discrete({action.n})" if discrete else _box(action),
-        "observation": f'Field("obs", "{found.dtype}", {found.shape!r}{names})',
+        "observation": f'Field("obs", "{found.dtype}", {found.shape!r}{", names=NAMES" * named})',
         "dtype": found.dtype,
         # JAX has no wider numbers unless they are asked for.
         "fastdtype": found.dtype.replace("64", "32"),

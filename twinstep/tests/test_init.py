@@ -59,6 +59,19 @@ def run(folder, *command, **variables):
     return done.returncode, done.stdout + done.stderr
 
 
+def complaints(folder):
+    """Return what ruff says of a folder under our own settings."""
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or pytest.skip("no ruff")
+    said = ""
+    for command in (["check", "--quiet"], ["format", "--quiet", "--diff"]):
+        settings = ["--no-cache", "--config", str(ROOT / "pyproject.toml")]
+        done = subprocess.run(
+            [ruff, *command, *settings, "."], cwd=folder, capture_output=True, text=True
+        )
+        said += done.stdout + done.stderr
+    return said
+
+
 def written(folder):
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix() for path in paths}
@@ -101,13 +114,7 @@ def test_what_is_written_passes_our_own_lint(what, empty):
         assert init("header:env.h") == 0
     else:
         assert init(f"gymnasium:{what}") == 0
-    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or pytest.skip("no ruff")
-    for command in (["check"], ["format", "--check"]):
-        done = subprocess.run(
-            [ruff, *command, "--no-cache", "--config", str(ROOT / "pyproject.toml"), "."],
-            capture_output=True, text=True,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout
+    assert not complaints(empty)
 
 
 @pytest.mark.parametrize("id", PLACED)
@@ -250,11 +257,24 @@ def _gymnax(folder, limit, more):
 BOTH = ("init", "--oracle", "gymnasium:slides:Slide-v0", "--candidate", "gymnax:Slide-v0")
 
 
-@pytest.mark.parametrize(
+INTERFACES = pytest.mark.parametrize(
     ("limit", "more"),
     [(beginnings.TOGETHER, ""), (beginnings.APART, beginnings.APARTLY)],
     ids=["0.x", "1.0"],
 )
+
+
+@pytest.mark.skipif(not CHECKOUT, reason="ruff and its settings are in the checkout")
+@INTERFACES
+def test_what_is_written_for_gymnax_passes_our_own_lint(slides, limit, more):
+    _gymnax(slides, limit, more)
+    assert run(slides, "twinstep.cli", *BOTH)[0] == 0
+    for beside in ("gymnax.py", "slides.py"):
+        (slides / beside).unlink()
+    assert not complaints(slides)
+
+
+@INTERFACES
 def test_a_gymnax_twin_that_is_equal_is_green_and_one_that_is_not_is_red(slides, limit, more):
     """Ends and the time limit too, in both of gymnax's interfaces; its fields in another order."""
     _gymnax(slides, limit, more)
@@ -524,8 +544,8 @@ def test_what_is_wrong_with_a_headers_project_is_said(walk, file, old, new, code
 # ---- gymnax itself ----------------------------------------------------------------------
 
 
-def test_gymnax_begins_where_gymnasium_does_and_differs_in_the_last_bits_of_its_first_step(empty):
-    """float32 beside float64: a true finding, shrunk to one step."""
+def test_gymnax_differs_in_the_last_bits_of_its_first_step_until_it_computes_in_float64(empty):
+    """A true finding, shrunk to one step, and its mend: both sides begin in the same state."""
     pytest.importorskip("gymnax", reason="gymnax is not installed", exc_type=ImportError)
     assert init("gymnasium:CartPole-v1", "--candidate", "gymnax:CartPole-v1") == 0
     code, text = run(empty, "pytest", *EPISODES)
@@ -533,6 +553,11 @@ def test_gymnax_begins_where_gymnasium_does_and_differs_in_the_last_bits_of_its_
     assert "at step 1 of 1" in text
     assert "`obs.x_dot` is" in text
     assert "at reset" not in text
+    candidate = empty / "twinstep_cartpole/fast/candidate.py"
+    fill(candidate, [('DTYPE = "float32"', 'DTYPE = "float64"')])
+    code, text = run(empty, "pytest", *SHORT)
+    assert code == 0, text
+    assert "cartpole-gymnax (float64 on cpu): equal" in text
 
 
 @pytest.mark.parametrize("id", PLACED)
