@@ -21,7 +21,13 @@ PIP = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-compile")
 #: What each runs, of TESTS.
 TRAINERS = {
     "rejax": ("test_trainers_rejax.py",),
-    "sb3": ("test_trainers_sb3.py", "test_sb3_adapter.py", "test_torch_adapter.py"),
+    "sb3": (
+        "test_trainers_sb3.py",
+        "test_sb3_adapter.py",
+        "test_torch_adapter.py",
+        "test_adapter_bugs.py::test_torch_tensors_that_are_late_by_a_step_are_found",
+        "test_adapter_bugs.py::test_a_vec_env_that_tells_an_end_wrongly_is_found",
+    ),
     "puffer": ("test_trainers_puffer.py",),
 }
 
@@ -32,8 +38,8 @@ def lock_of(name: str) -> Path:
 
 def key(name: str) -> str:
     """Hash of what an environment is made of, but for the Rust wheel."""
-    parts = [sys.version, os.path.realpath(sys.executable), str(ROOT)]
-    text = "\0".join([*parts, lock_of(name).read_text(), Path(__file__).read_text()])
+    parts = [sys.version, os.path.realpath(sys.executable), str(ROOT), *PIP]
+    text = "\0".join([*parts, lock_of(name).read_text(), (ROOT / "pyproject.toml").read_text()])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
