@@ -71,9 +71,10 @@ def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
     count_outcome(pair, f"level{notes['level']}", outcome)
     coverage = notes.get("coverage")
     if coverage and notes.get("compared"):
-        pair["drivers"][coverage["driver"]] = {
-            name: value for name, value in coverage.items() if name not in ("driver", "key")
-        }
+        seen = {name: value for name, value in coverage.items() if name not in ("driver", "key")}
+        known = pair["drivers"].setdefault(coverage["driver"], seen)
+        if seen["episodes"] > known["episodes"]:  # the long proof beside the usual one
+            pair["drivers"][coverage["driver"]] = seen
     if outcome == "passed":
         for name in ("compared", "auto_reset", "batches", "lines"):
             pair[name] = sorted({*pair[name], *notes.get(name, [])})
