@@ -248,4 +248,5 @@ def _next(folder: Path) -> str:
     lines.append("It begins with reset and step. Each further method unlocks more:")
     for side, ladder in (("oracle", ORACLE_LADDER), ("candidate", CANDIDATE_LADDER)):
         lines += [f"  {side}.{rung}: {ladder[rung]}" for rung in RUNGS if rung in ladder]
+    lines.append("  a driver of your own: what random play never reaches, a time limit for one")
     return "\n".join(lines)

@@ -96,6 +96,7 @@ def test_a_project_begins_with_reset_and_step_alone(empty, capsys):
         f"oracle.call: {ORACLE_LADDER['call']}",
         f"oracle.events: {ORACLE_LADDER['events']}",
         f"candidate.load: {CANDIDATE_LADDER['load']}",
+        "a driver of your own: what random play never reaches",
     ):
         assert line in said
 
