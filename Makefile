@@ -26,7 +26,8 @@ setup:
 verify:
 	@test -n "$(envs)" || { echo "say which environment: make verify ENV=pong" >&2; exit 2; }
 	@$(MAKE) setup
-	@$(VENV)/python -m pytest -m "level1 or level2 or level3" $(foreach each,$(envs),--env $(each)) $(ARGS)
+	@$(VENV)/python -m pytest -n 2 --dist loadgroup -m "level1 or level2 or level3" \
+	  $(foreach each,$(envs),--env $(each)) $(ARGS)
 	@test -f .twinstep/verdict.json || { echo "the run left no verdict: it did not end" >&2; exit 1; }
 
 lint: setup

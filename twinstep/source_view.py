@@ -13,15 +13,18 @@ from twinstep import registry
 def find_source(path: str) -> Path | None:
     """Return a candidate's file given its path from the repository's root, if it is here.
 
-    In a checkout that is the path itself; installed, the folder lies inside the package.
+    In a checkout that is the path itself; installed, its first folder is a package, or one inside
+    twinstep.
     """
     if Path(path).is_file():
         return Path(path)
-    spec = importlib.util.find_spec("twinstep." + ".".join(Path(path).parent.parts[:1]))
-    for base in (spec.submodule_search_locations or ()) if spec else ():
-        inner = Path(base).joinpath(*Path(path).parts[1:])
-        if inner.is_file():
-            return inner
+    first, *rest = Path(path).parts
+    for package in (f"twinstep.{first}", first) if rest and first.isidentifier() else ():
+        spec = importlib.util.find_spec(package)
+        for base in (spec.submodule_search_locations or ()) if spec else ():
+            inner = Path(base).joinpath(*rest)
+            if inner.is_file():
+                return inner
     return None
 
 

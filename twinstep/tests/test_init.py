@@ -83,9 +83,9 @@ def generated(folder, name, module, monkeypatch):
 
 
 def test_a_project_begins_with_reset_and_step_alone(empty, capsys):
-    assert init("gymnasium:CartPole-v1") == 0
-    assert written(empty) == {name.replace("P/", "twinstep_cartpole/") for name in FILES}
-    bridge = ast.parse((empty / "twinstep_cartpole/oracle/bridge.py").read_text())
+    assert init("gymnasium:MountainCar-v0") == 0
+    assert written(empty) == {name.replace("P/", "twinstep_mountaincar/") for name in FILES}
+    bridge = ast.parse((empty / "twinstep_mountaincar/oracle/bridge.py").read_text())
     (made,) = (node for node in bridge.body if isinstance(node, ast.ClassDef))
     methods = [node.name for node in made.body if isinstance(node, ast.FunctionDef)]
     assert methods == ["__init__", "reset", "step", "close"]
@@ -114,7 +114,7 @@ def test_what_is_written_passes_our_own_lint(what, empty):
         (empty / "env.h").write_text(beginnings.HEADER)
         assert init("header:env.h") == 0
     else:
-        assert init(f"gymnasium:{what}") == 0
+        assert init(f"gymnasium:{what}", "--name", "mine") == 0
     assert not complaints(empty)
 
 
@@ -180,7 +180,7 @@ def test_a_state_that_does_not_hold_everything_is_not_placed(slides):
         (["pettingzoo:x"], "--oracle pettingzoo:x: write gymnasium:ID or header:FILE"),
         (["gymnasium:CartPol-v1"], "doesn't exist. Did you mean: `CartPole`?"),
         (["gymnasium:Blackjack-v1"], "observes Tuple, which is not one array: wrap it"),
-        (["gymnasium:CartPole-v1", "--candidate", "brax:x"], "write gymnax:ID, or leave it out"),
+        (["gymnasium:MountainCar-v0", "--candidate", "brax:x"], "write gymnax:ID, or leave it out"),
         (["gymnasium:CartPole-v1", "--name", "Pole"], "'Pole' is no name: choose small letters"),
         (["gymnasium:CartPole-v1", "--name", "pong"], "'pong' already: choose another --name"),
         (["header:no.h"], "--oracle header:no.h: No such file or directory"),
@@ -202,7 +202,7 @@ def test_what_cannot_be_begun_is_one_line_and_writes_nothing(args, says, empty, 
 
 def test_a_missing_package_is_one_line_with_the_pip_command(empty, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnax", None)
-    assert init("gymnasium:CartPole-v1", "--candidate", "gymnax:CartPole-v1") == 4
+    assert init("gymnasium:MountainCar-v0", "--candidate", "gymnax:MountainCar-v0") == 4
     assert capsys.readouterr().err == "twinstep: gymnax is not installed: pip install gymnax\n"
     monkeypatch.delitem(sys.modules, "gymnax")
     for text, says in (
@@ -211,22 +211,22 @@ def test_a_missing_package_is_one_line_with_the_pip_command(empty, capsys, monke
     ):
         (empty / "gymnax.py").write_text(text)
         code, said = run(
-            empty, "twinstep.cli", "init", "--oracle", "gymnasium:CartPole-v1",
-            "--candidate", "gymnax:CartPole-v1",
+            empty, "twinstep.cli", "init", "--oracle", "gymnasium:MountainCar-v0",
+            "--candidate", "gymnax:MountainCar-v0",
         )  # fmt: skip
         assert code == 4
         assert f"twinstep: gymnax {says}" in said
         assert said.count("\n") == 1
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    assert init("gymnasium:CartPole-v1") == 4
+    assert init("gymnasium:MountainCar-v0") == 4
     expected = "twinstep: gymnasium is not installed: pip install gymnasium\n"
     assert capsys.readouterr().err == expected
 
 
-@pytest.mark.parametrize("taken", ["pyproject.toml", "twinstep_cartpole"])
+@pytest.mark.parametrize("taken", ["pyproject.toml", "twinstep_mountaincar"])
 def test_nothing_that_exists_is_overwritten(taken, empty, capsys):
     (empty / taken).write_text("mine")
-    assert init("gymnasium:CartPole-v1") == 4
+    assert init("gymnasium:MountainCar-v0") == 4
     assert f"{taken} exists, and init overwrites nothing" in capsys.readouterr().err
     assert written(empty) == {taken}
     assert (empty / taken).read_text() == "mine"
@@ -234,7 +234,7 @@ def test_nothing_that_exists_is_overwritten(taken, empty, capsys):
 
 def test_what_lies_beside_the_project_is_kept(empty):
     (empty / ".gitignore").write_text("mine")
-    assert init("gymnasium:CartPole-v1") == 0
+    assert init("gymnasium:MountainCar-v0") == 0
     assert (empty / ".gitignore").read_text() == "mine"
 
 
@@ -329,14 +329,14 @@ def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
 
 def test_only_what_is_of_this_environment_is_collected_and_once(empty):
     """Its own settings name it, and so may the command line; tests of others are not its."""
-    assert init("gymnasium:CartPole-v1") == 0
+    assert init("gymnasium:MountainCar-v0") == 0
     alone, twice = (
         [line for line in run(empty, "pytest", "-q", "--collect-only", *more)[1].splitlines()
          if "::" in line]
-        for more in ([], ["--env", "cartpole"])
+        for more in ([], ["--env", "mountaincar"])
     )  # fmt: skip
     assert alone == twice
-    assert "test_lockstep.py::test_episodes_match[cartpole-jax-random]" in alone
+    assert "test_lockstep.py::test_episodes_match[mountaincar-jax-random]" in alone
     assert not [line for line in alone if "pong" in line or "quirk" in line]
 
 
@@ -387,10 +387,10 @@ def test_a_difference_that_is_seen_at_once_is_said_and_found_by_the_suite(slides
 
 
 def test_a_skeleton_says_which_file_to_write(empty):
-    assert init("gymnasium:CartPole-v1") == 0
+    assert init("gymnasium:MountainCar-v0") == 0
     code, text = run(empty, "pytest", *EPISODES)
     assert code == 1
-    assert "write `reset` in twinstep_cartpole/fast/candidate.py" in text
+    assert "write `reset` in twinstep_mountaincar/fast/candidate.py" in text
     assert "Traceback" not in text
 
 
@@ -431,25 +431,25 @@ def test_a_skeleton_that_is_filled_in_is_equal_to_gymnasium_and_a_slip_is_found(
 
 def test_a_candidate_cannot_call_the_reference(empty):
     """A twin that asks Gymnasium's own class would agree with it and prove nothing."""
-    assert init("gymnasium:CartPole-v1") == 0
-    with (empty / "twinstep_cartpole/fast/candidate.py").open("a") as file:
-        file.write("import gymnasium\nENV = gymnasium.make('CartPole-v1')\n")
+    assert init("gymnasium:MountainCar-v0") == 0
+    with (empty / "twinstep_mountaincar/fast/candidate.py").open("a") as file:
+        file.write("import gymnasium\nENV = gymnasium.make('MountainCar-v0')\n")
     code, text = run(empty, "pytest", *EPISODES)
     assert code == 1
-    assert "gymnasium.envs.classic_control.cartpole belongs to the oracle" in text
+    assert "gymnasium.envs.classic_control.mountain_car belongs to the oracle" in text
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ('"gymnasium": "', '"gymnasium": "0', "the proof is against 01."),
-        ('SHA256 = "', 'SHA256 = "0', "cartpole.py is not as it was: reinstall gymnasium"),
+        ('SHA256 = "', 'SHA256 = "0', "mountain_car.py is not as it was: reinstall gymnasium"),
         ('"gymnasium": "', '"gymnosium": "', "gymnosium is not installed: pip install gymnosium=="),
     ],
 )
 def test_another_reference_than_the_one_pinned_is_refused(old, new, says, empty):
-    assert init("gymnasium:CartPole-v1") == 0
-    fill(empty / "twinstep_cartpole/oracle/probe.py", [(old, new)])
+    assert init("gymnasium:MountainCar-v0") == 0
+    fill(empty / "twinstep_mountaincar/oracle/probe.py", [(old, new)])
     code, text = run(empty, "pytest", *EPISODES, "-rs")
     assert code == 0
     assert says in text
