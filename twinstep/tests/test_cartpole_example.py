@@ -49,11 +49,10 @@ def folder(pinned, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def run(folder, tmp_path_factory):
+def run(folder):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
     # A stale .pyc would stand for a file edited twice in one second.
-    env |= {"TWINSTEP_CACHE": str(tmp_path_factory.mktemp("cache")), "PYTHONPATH": str(folder),
-            "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+    env |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def go(*command):
         done = subprocess.run(
@@ -192,6 +191,7 @@ def planted(folder):
     settings.write_text(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("planted")
 @pytest.mark.parametrize(
     ("suite", "glue"), [("properties.test_modules", False), ("interactions.test_steps", True)]

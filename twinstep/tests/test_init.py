@@ -286,7 +286,7 @@ def test_a_gymnax_twin_that_is_equal_is_green_and_one_that_is_not_is_red(slides,
         'PARTS = (\n    "at",\n    "speed",\n)'
         in (slides / "twinstep_slide/fast/candidate.py").read_text()
     )
-    code, text = run(slides, "pytest", *SHORT)
+    code, text = run(slides, "pytest", *EPISODES)
     assert code == 0, text
     assert "slide-gymnax (float32 on cpu): equal" in text
     assert "terminated" in text

@@ -175,6 +175,7 @@ def test_log_probabilities_of_real_actions_are_those_of_the_gaussian():
     np.testing.assert_array_equal(played, np.array([[-0.5, 1.0], [-2.0, 1.0]], np.float32))
 
 
+@pytest.mark.slow
 def test_a_cue_is_learned_by_a_memory_and_only_by_one():
     """The cue is gone when it is asked for: a GRU reaches 1, a feed-forward policy one half."""
     scores = {}
