@@ -10,7 +10,6 @@ import pytest
 
 from twinstep.compare import frames_differ
 from twinstep.drivers import CORE
-from twinstep.env import Env
 from twinstep.sampling import sample_actions
 from twinstep.seeds import seeds
 from twinstep.shipping import around_ends, expected_of, first_episodes, mismatch, waiting
@@ -32,7 +31,7 @@ def _env(lab, mode):
     if mode != "off" and not (hasattr(runner.candidate, "pure") or runner.offers("auto_step")):
         pytest.skip("the candidate has no auto-reset (no `auto_step`)")
     lab.notes["auto_reset"] = [mode]
-    return Env(lab.pair.subject, lab.pair.candidate.name, mode)
+    return lab.env(mode)
 
 
 def _recordings(lab):
@@ -40,13 +39,8 @@ def _recordings(lab):
     contract = lab.contract
     own = [name for name in contract.drivers if name not in CORE]
     for driver in dict.fromkeys([contract.drivers[0], *own]):
-        for chunk in lab.reference.shipped(driver).chunks():
-            paths = sorted({"final_obs", *contract.layout()})
-            parts = [chunk.window(number, paths) for number in range(chunk.windows)]
-            frames = {p: np.concatenate([parts[0][p][:1], *[w[p][1:] for w in parts]])
-                      for p in paths}  # fmt: skip
-            numbers = range(chunk.windows)
-            yield driver, frames, np.concatenate([chunk.window_actions(n) for n in numbers])
+        recorded = lab.reference.recordings(driver)
+        yield driver, recorded.frames, recorded.actions
 
 
 def _seeds(lab, lanes):

@@ -106,15 +106,11 @@ class Env:
         else:
             self._pair = registry.pairs(subject, [backend])[0]
             self._engine = self._candidate_engine(self._pair)
-        self._reset, self._step, self._rollout = (
-            self._engine.reset,
-            self._engine.step,
-            self._engine.rollout,
+        engine = self._engine
+        self._reset, self._step, self._rollout, self._frame = (
+            jax.jit(method) if self.traceable else method
+            for method in (engine.reset, engine.step, engine.rollout, engine.frame)
         )
-        if self.traceable:
-            self._reset, self._step, self._rollout = map(
-                jax.jit, (self._reset, self._step, self._rollout)
-            )
 
     def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
         """Begin an episode in every lane.
@@ -144,7 +140,7 @@ class Env:
     def frame(self, state: Any) -> Frame:
         """Return the present frame: the observation and all inner fields by name."""
         with self._precision():
-            return self._engine.frame(state)
+            return self._frame(state)
 
     def clone(self, state: Any) -> Any:
         """Return a state that a later step does not consume."""

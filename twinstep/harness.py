@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from twinstep.running import CandidateBroken, Runner
 from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
 from twinstep.timestep import StartTable
+
+if TYPE_CHECKING:
+    from twinstep.env import Env
+
+
+#: Bytes of one recording that are kept in memory between tests.
+_KEPT = 64 << 20
 
 
 class Divergence(AssertionError):
@@ -92,6 +99,7 @@ class Reference:
         self.contract: Contract = subject.contract
         self._oracle: OracleProcess | None = None
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
+        self._recordings: dict[str, shipping.Recording] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -162,6 +170,15 @@ class Reference:
         )
         return held
 
+    def recordings(self, driver: str) -> shipping.Recording:
+        """Return what `shipped` recorded, in memory; the subject's small ones are kept there."""
+        known = self._recordings.get(driver)
+        if known is None:
+            known = shipping.read_recording(self.shipped(driver))
+            if known.nbytes <= _KEPT:
+                self._recordings[driver] = known
+        return known
+
     def _imported(self, driver: str) -> TraceSet:
         for held in self.harness.imported:
             parts = held.manifest["material"]
@@ -188,6 +205,8 @@ class Lab:
         self.level = 0
         self.driver = ""
         self.notes: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
+        self._envs: dict[str, Env] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -205,6 +224,14 @@ class Lab:
     def built(self) -> Runner | None:
         """The candidate if it has been built, without building it."""
         return self._runner
+
+    def env(self, auto_reset: str) -> Env:
+        """Return the candidate as `twinstep.make` ships it, built and compiled once."""
+        from twinstep.env import Env  # imports JAX
+
+        if auto_reset not in self._envs:
+            self._envs[auto_reset] = Env(self.pair.subject, self.pair.candidate.name, auto_reset)
+        return self._envs[auto_reset]
 
     @property
     def rules(self) -> Rules:

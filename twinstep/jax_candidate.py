@@ -28,7 +28,7 @@ def use_compilation_cache() -> None:
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     if chosen is None and paths.writable(folder):
         jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.01)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,6 @@ class JaxCandidate:
         self.contract = contract
         self.dtype = dtype
         self.platform = jax.default_backend()
-        self.pure = PureFunctions(reset, step, frame, load, restart)
         self._compiled = compiled
         given = {
             "reset": reset,
@@ -81,6 +80,12 @@ class JaxCandidate:
             "modules": modules,
             "explain": explain,
         }
+
+        # Jitted although every use is inside another program: each of them is traced but once,
+        # not anew for every batch, auto-reset and trainer (half of a warm run's compile time).
+        reset, step, frame = (jax.jit(function) for function in (reset, step, frame))
+        load, restart = (function and jax.jit(function) for function in (load, restart))
+        self.pure = PureFunctions(reset, step, frame, load, restart)
 
         def after(move: Callable[..., Any]) -> Callable[..., tuple[Any, Frame]]:
             def act(*args: Any) -> tuple[Any, Frame]:

@@ -50,17 +50,20 @@ def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep])
     """Replay every episode, never corrected, and compare each frame under lockstep gates."""
     outcome = Outcome()
     for chunk in traces.chunks():
-        misses = _replay(runner, chunk, gates)
+        last = _LastFrames(runner, chunk)
+        misses = _replay(runner, chunk, gates, last)
         for miss in misses:
             outcome.divergences.append(_divergence(chunk, outcome.episodes, miss))
+        if not misses:
+            outcome.divergences += _check_restarts(runner, chunk, gates, last, outcome.episodes)
         outcome.episodes += chunk.lanes
         outcome.steps += int(chunk.lengths.sum())
-        if not misses:
-            outcome.divergences += _check_restarts(runner, chunk, gates, outcome.episodes)
     return outcome
 
 
-def _replay(runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep]) -> list[Miss]:
+def _replay(
+    runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
+) -> list[Miss]:
     found: dict[int, Miss] = {}
     parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, LANES)
     for number, got in enumerate(parts):
@@ -68,7 +71,8 @@ def _replay(runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep]) -> lis
         first = 0 if number == 0 else (number - 1) * WINDOW + 1
         rows = len(got["reward"])
         valid = np.arange(first, first + rows)[:, None] <= chunk.lengths[None]
-        for miss in first_misses(_differing(chunk, number, got, gates), valid, first):
+        differing = _differing(chunk, number, got, gates, last)
+        for miss in first_misses(differing, valid, first):
             found.setdefault(miss.lane, miss)
         if len(found) == chunk.lanes:
             break
@@ -76,15 +80,20 @@ def _replay(runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep]) -> lis
 
 
 def _differing(
-    chunk: ChunkFile, number: int, got: dict[str, np.ndarray], gates: dict[str, Lockstep]
+    chunk: ChunkFile,
+    number: int,
+    got: dict[str, np.ndarray],
+    gates: dict[str, Lockstep],
+    last: _LastFrames,
 ) -> dict[str, np.ndarray]:
     """Compare one part; large fields by digest first, unpacked only where digests differ."""
     rows = slice(0, 1) if number == 0 else slice(1, None)
     window = max(number - 1, 0)
     plain = {p: g for p, g in gates.items() if not (g.exact and chunk.has_digest(p))}
-    paths = sorted({*plain, "reward"})
-    want = {path: values[rows] for path, values in chunk.window(window, paths).items()}
-    found = frames_differ(want, got, plain)
+    read = chunk.window(window, sorted({*plain, "reward"}))
+    if number:
+        last.keep(window, read)
+    found = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
     for path in gates.keys() - plain.keys():
         stored = chunk.window(window, [path], "digest")[path][rows]
         wrong = (stored != digests(got[path])).any(-1)
@@ -93,43 +102,53 @@ def _differing(
     return found
 
 
+class _LastFrames:
+    """The oracle's state at the end of each episode, kept while a chunk is read."""
+
+    def __init__(self, runner: Runner, chunk: ChunkFile) -> None:
+        wanted = chunk.restarted and runner.offers("restart") and runner.offers("load")
+        names = [f"state.{field.name}" for field in runner.contract.state]
+        self._paths = [*names, "terminated"] if wanted else []
+        self._chunk = chunk
+        self.frames: dict[str, np.ndarray] = {}
+
+    def keep(self, number: int, read: dict[str, np.ndarray]) -> None:
+        """Keep what ends in a window, of which `read` has been unpacked already."""
+        begin, lengths = number * WINDOW, self._chunk.lengths
+        lanes = np.flatnonzero((lengths >= begin) & (lengths <= begin + WINDOW))
+        if not len(lanes) and self.frames:
+            return
+        missing = [path for path in self._paths if path not in read]
+        rows = {**read, **self._chunk.window(number, missing)}
+        for path in self._paths:
+            values = rows[path]
+            kept = self.frames.setdefault(path, np.zeros(values.shape[1:], values.dtype))
+            kept[lanes] = values[lengths[lanes] - begin, lanes]
+
+
 def _check_restarts(
-    runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], after: int
+    runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames, before: int
 ) -> list[Divergence]:
     """Compare the reference's auto-reset after each terminated episode."""
-    restarted = chunk.restarted
-    if not restarted or not (runner.offers("restart") and runner.offers("load")):
+    if not last.frames:
         return []
-    names = [field.name for field in runner.contract.state]
-    last = _last_frames(chunk, [f"state.{name}" for name in names] + ["terminated"])
-    which = np.flatnonzero(last["terminated"])
-    states = {name: last[f"state.{name}"] for name in names}
+    restarted = chunk.restarted
+    states = {
+        path.removeprefix("state."): values
+        for path, values in last.frames.items()
+        if path != "terminated"
+    }
     _, got = runner.restart(runner.load(states))
     found = frames_differ(restarted, got, gates)
     divergences = []
-    for lane in which:
+    for lane in np.flatnonzero(last.frames["terminated"]):
         paths = tuple(sorted(path for path, wrong in found.items() if wrong[lane]))
         if paths:
             miss = Miss(int(lane), int(chunk.lengths[lane]) + 1, paths)
             state = {name: values[lane] for name, values in states.items()}
             start, none = take_lanes(chunk.starts, int(lane)), chunk.actions_of(int(lane))[:0]
-            episode = after - chunk.lanes + int(lane)
-            divergences.append(Divergence(episode, miss, start, none, "restart", state))
+            divergences.append(Divergence(before + int(lane), miss, start, none, "restart", state))
     return divergences
-
-
-def _last_frames(chunk: ChunkFile, paths: list[str]) -> dict[str, np.ndarray]:
-    out: dict[str, np.ndarray] = {}
-    for number in range(chunk.windows):
-        begin = number * WINDOW
-        lanes = np.flatnonzero((chunk.lengths >= begin) & (chunk.lengths <= begin + WINDOW))
-        if not len(lanes) and out:
-            continue
-        rows = chunk.window(number, paths)
-        for path, values in rows.items():
-            kept = out.setdefault(path, np.zeros(values.shape[1:], values.dtype))
-            kept[lanes] = values[chunk.lengths[lanes] - begin, lanes]
-    return out
 
 
 def _divergence(chunk: ChunkFile, before: int, miss: Miss) -> Divergence:

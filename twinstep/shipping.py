@@ -23,11 +23,42 @@ from twinstep.protocols import Oracle
 from twinstep.recording import Beat, offers
 from twinstep.timestep import StartTable, TimeStep
 from twinstep.tracefile import WINDOW, Chunk
+from twinstep.traceset import TraceSet
 from twinstep.values import text_of
 
 #: Lanes of a recording, and the steps it has at least and at most.
 LANES, STEPS, LIMIT = 32, 768, 8192
 HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording in memory: frames path -> [T + 1, N, ...], actions [T, N, P, ...]."""
+
+    frames: dict[str, np.ndarray]
+    actions: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.actions.nbytes + sum(values.nbytes for values in self.frames.values())
+
+
+def read_recording(traces: TraceSet) -> Recording:
+    """Return a whole recording of `record_shipped`, which is one chunk."""
+    parts, windows = [], []
+    for chunk in traces.chunks():
+        numbers = range(chunk.windows)
+        parts = [chunk.window(number, chunk.paths) for number in numbers]
+        windows = [chunk.window_actions(number) for number in numbers]
+    frames = {
+        path: np.concatenate([first[:1], *[part[path][1:] for part in parts]])
+        for path, first in parts[0].items()
+    }
+    made = Recording(frames, np.concatenate(windows))
+    for values in (made.actions, *frames.values()):
+        values.flags.writeable = False  # tests share it
+    return made
 
 
 def record_shipped(

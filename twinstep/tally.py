@@ -17,7 +17,9 @@ FULL = Settings.episodes
 def notes_of(lab: Lab) -> dict[str, Any]:
     """Return what the verdict says of a test's pair, as plain data."""
     harness, made = lab.reference.harness, lab.built
-    known = facts_of(lab.pair, harness.settings.seeds, bool(harness.imported))
+    if not lab.facts:
+        lab.facts = facts_of(lab.pair, harness.settings.seeds, bool(harness.imported))
+    known = dict(lab.facts)
     if made:
         gates = {path: repr(gate) for path, gate in lab.rules.gates.items()}
         known |= {"dtype": made.dtype, "platform": made.platform}

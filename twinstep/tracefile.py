@@ -223,6 +223,12 @@ class ChunkFile:
         names = [n for n, _ in self._blocks if n.startswith("restarted:")]
         return {name.partition(":")[2]: self._read(name, 0) for name in names}
 
+    @property
+    def paths(self) -> list[str]:
+        """The frame paths that are stored, in order."""
+        found = (n.partition(":")[2] for n, _ in self._blocks if n.startswith("frame:"))
+        return sorted(set(found))
+
     def has_digest(self, path: str) -> bool:
         """Whether the path is stored with digests."""
         return (f"digest:{path}", 0) in self._blocks

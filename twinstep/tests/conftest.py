@@ -3,7 +3,7 @@ import os
 import pytest
 
 from twinstep import paths, registry
-from twinstep.harness import Harness, Settings
+from twinstep.harness import Harness, Lab, Settings
 from twinstep.oracles.pong import upstream
 from twinstep.registry import Pair, Subject
 from twinstep.tests.scratch import Project
@@ -14,7 +14,7 @@ def _programs_compiled_once():
     """Child processes with an empty trace cache need not compile everything again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAX_COMPILATION_CACHE_DIR", str(paths.cache_dir() / "jax"))
-        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.01")
         yield
 
 
@@ -30,14 +30,21 @@ def project(tmp_path, toy_cache):
 
 
 @pytest.fixture(scope="module")
-def fs8():
-    """The lab of JAX Pong at frame skip 8, in this process: bugs are planted by monkeypatch."""
+def fs8_reference():
+    """Pong's reference at frame skip 8, in this process."""
     problem = upstream.probe({}).problem
     if problem and os.environ.get("CI", "").lower() not in ("true", "1"):
         pytest.skip(problem)
     env = registry.environment("pong")
     variant = next(v for v in env.variants if v.name == "fs8")
-    ref = next(c for c in env.candidates if c.name == "jax")
     harness = Harness(Settings())
-    yield harness.lab(Pair(Subject(env, variant), ref))
+    yield harness.reference(Subject(env, variant))
     harness.close()
+
+
+@pytest.fixture
+def fs8(fs8_reference):
+    """JAX Pong beside it. Bugs are planted by monkeypatch: nothing compiled may outlive a test."""
+    subject = fs8_reference.subject
+    ref = next(c for c in subject.env.candidates if c.name == "jax")
+    return Lab(Pair(subject, ref), fs8_reference)

@@ -76,6 +76,15 @@ def test_a_planted_bug_is_caught_named_and_reproduced(planted, bug, tmp_path):
     assert report.encode(again) == report.encode(record)
 
 
+def test_a_wrong_restart_is_found_after_whole_episodes_too(planted):
+    """Level 2 finds it first; the oracle's own restart after an end must bite by itself."""
+    lab = planted(next(bug for bug in BUGS if bug.name == "restart_clears_win"))
+    record = failure(lab, "lockstep, tracking")
+    assert record is not None, "level 3 does not compare the restart"
+    assert record["case"]["kind"] == "restart"
+    assert record["suspects"][0]["module"] == "restart"
+
+
 def test_every_quirk_has_a_planted_bug():
     assert {bug.quirk for bug in BUGS} - {0} == set(range(1, 10))
     assert len({bug.name for bug in BUGS}) == len(BUGS)
