@@ -111,7 +111,7 @@ def test_recorded_lanes_match_inside_the_largest_batch(lab):
     seeds = _seeds(lab, count)[source] + np.array([0, 1], np.uint32) * before[source, None].astype(
         np.uint32
     )
-    state = env._engine.load(fields, seeds, np.zeros(BATCH, bool))
+    state = env._load(fields, seeds, np.zeros(BATCH, bool))
     moves = sample_actions(lab.contract, SHORT * BATCH, rng).reshape(
         SHORT, BATCH, *actions.shape[2:]
     )

@@ -17,7 +17,7 @@ from twinstep import registry, saving
 from twinstep.contract import ActionSpace, Contract, Field
 from twinstep.environment import Variant
 from twinstep.errors import OracleMissing, UserError
-from twinstep.frames import Array, Frame, Start
+from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.host_engine import NativeEngine, OracleEngine
 from twinstep.jax_candidate import JaxCandidate
 from twinstep.jax_engine import JaxEngine
@@ -163,8 +163,7 @@ class Env:
         can = self._engine._pure.load is not None if self.traceable else self._loads()
         if not can:
             raise UserError(f"backend '{self.backend}' cannot load a state of {self.id}")
-        with self._precision():
-            return self._engine.load(fields, seed, ended)
+        return self._load(fields, seed, ended)
 
     @property
     def observation(self) -> Field:
@@ -216,6 +215,10 @@ class Env:
         return OracleEngine(
             self.contract, lambda: factory(self.contract), self.auto_reset, self._table
         )
+
+    def _load(self, fields: Fields, seed: Array, ended: Array) -> Any:
+        with self._precision():
+            return self._engine.load(fields, seed, ended)
 
     def _loads(self) -> bool:
         return self.backend != ORACLE and hasattr(self._engine._candidate, "load")
