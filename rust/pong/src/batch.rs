@@ -179,6 +179,7 @@ impl Batch {
             let first = number * LANES;
             let count = LANES.min(games - first);
             let table = tables.get(number).map(Vec::as_slice);
+            actions.fetch((t + 1) * games + first);
             let actions = actions.row(t * games + first, count);
             let mut begins = Set::NONE;
             match auto_restart {

@@ -113,9 +113,9 @@ impl Block {
         )
     }
 
-    /// Observes all games.
+    /// Observes all games but these.
     #[inline(always)]
-    pub(crate) fn observe_all(&mut self) {
+    pub(crate) fn observe_all_but(&mut self, these: Set) {
         for first in (0..LANES).step_by(8) {
             // Eight games make a square that is turned in registers.
             let mut columns = [[0.0; 8]; OBSERVATION];
@@ -125,8 +125,12 @@ impl Block {
                     column[i] = value;
                 }
             }
-            for (i, row) in self.last_obs[first..first + 8].iter_mut().enumerate() {
-                *row = columns.map(|column| column[i]);
+            let rows = from_fn(|i| columns.map(|column| column[i]));
+            let now: &mut [_; 8] = self.last_obs[first..].first_chunk_mut().unwrap();
+            let before = *now;
+            *now = rows;
+            for i in these.within(first) {
+                self.last_obs[i] = before[i - first];
             }
         }
     }

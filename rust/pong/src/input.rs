@@ -17,6 +17,28 @@ impl Actions<'_> {
         }
     }
 
+    /// Fetches the actions from `first` on into the caches. A game's next action is a whole row
+    /// of the batch away, which no processor guesses by itself.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, first: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let start = match self {
+                Self::Discrete(values) => values.as_ptr().cast::<i8>(),
+                Self::Continuous(values) => values.as_ptr().cast(),
+            };
+            for line in (0..LANES * size_of::<f32>()).step_by(64) {
+                let place = start.wrapping_add(first * size_of::<f32>() + line);
+                // SAFETY: every x86-64 has SSE; any address may be fetched.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(place)
+                };
+            }
+        }
+    }
+
     /// The actions from `first` on, for at most [`LANES`] games; zeros for the rest of them.
     pub(crate) fn row(&self, first: usize, count: usize) -> Row<f32> {
         let mut row = [0.0; LANES];

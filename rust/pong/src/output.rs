@@ -131,12 +131,10 @@ impl<'a> Writer<'a> {
             // SAFETY: `new` checked the lengths; this block's games are this thread's.
             unsafe {
                 match sink {
-                    Sink::F32(row, to) => to.at(place, count).copy_from_slice(&row(block)[..count]),
-                    Sink::I32(row, to) => to.at(place, count).copy_from_slice(&row(block)[..count]),
-                    Sink::U32(row, to) => to.at(place, count).copy_from_slice(&row(block)[..count]),
-                    Sink::Bool(row, to) => {
-                        to.at(place, count).copy_from_slice(&row(block)[..count]);
-                    }
+                    Sink::F32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
+                    Sink::I32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
+                    Sink::U32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
+                    Sink::Bool(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
                     Sink::Observation(to) => self.observation(to, step, block_number, block),
                 }
             }
@@ -148,7 +146,11 @@ impl<'a> Writer<'a> {
         let count = LANES.min(self.games - first) * OBSERVATION;
         // SAFETY: as in `write`.
         let to = unsafe { to.at((step * self.games + first) * OBSERVATION, count) };
-        let from = &block.last_obs.as_flattened()[..count];
+        self.copy(&block.last_obs.as_flattened()[..count], to);
+    }
+
+    #[inline(always)]
+    fn copy<T: Copy>(&self, from: &[T], to: &mut [T]) {
         if self.past_caches {
             copy_past_caches(from, to);
         } else {
@@ -169,16 +171,20 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Copies whole observations to memory that nobody reads before [`Writer::finish`]. Plain stores
-/// would first fetch what they overwrite.
-fn copy_past_caches(from: &[f32], to: &mut [f32]) {
+/// Copies to memory that nobody reads before [`Writer::finish`]. Plain stores would first fetch
+/// what they overwrite.
+#[inline(always)]
+fn copy_past_caches<T: Copy>(from: &[T], to: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{__m128, _mm_loadu_ps, _mm_stream_ps};
-        if to.as_ptr().cast::<__m128>().is_aligned() {
-            for (to, from) in to.chunks_exact_mut(4).zip(from.chunks_exact(4)) {
-                // SAFETY: four floats each, `to` is aligned, and every x86-64 has SSE.
-                unsafe { _mm_stream_ps(to.as_mut_ptr(), _mm_loadu_ps(from.as_ptr())) };
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        let bytes = size_of_val(from);
+        let to_start = to.as_mut_ptr().cast::<__m128i>();
+        if to_start.is_aligned() && bytes % size_of::<__m128i>() == 0 && from.len() == to.len() {
+            let from = from.as_ptr().cast::<__m128i>();
+            for k in 0..bytes / size_of::<__m128i>() {
+                // SAFETY: both are as long, `to` is aligned, and every x86-64 has SSE2.
+                unsafe { _mm_stream_si128(to_start.add(k), _mm_loadu_si128(from.add(k))) };
             }
             return;
         }

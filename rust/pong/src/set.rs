@@ -30,6 +30,12 @@ impl Set {
         self.0 >> game & 1 != 0
     }
 
+    /// Those of the eight games from `first` on.
+    #[inline(always)]
+    pub(crate) fn within(self, first: usize) -> Self {
+        Self(self.0 & (0xFF << first))
+    }
+
     #[inline(always)]
     pub(crate) fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -77,10 +77,8 @@ fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u
     }
     // The reference observes at the end of each frame, but not after a point: the buffer keeps
     // the frame before, if need be the one of the step before.
-    let stale = block.last_obs;
-    block.observe_all();
+    block.observe_all_but(scored);
     for i in scored {
-        block.last_obs[i] = stale[i];
         // In frames after its point a game flew on; the serve sets all that this changed.
         next_serve(block, i, table);
         block.share(i, params);
