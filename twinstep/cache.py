@@ -42,6 +42,16 @@ class Entry(NamedTuple):
     parts: dict[str, Any]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """A set that is asked for. record: called with a folder; returns the chunks written there."""
+
+    key: str
+    parts: dict[str, Any]
+    record: Callable[[str], list[dict[str, Any]]]
+    reduce: list[dict[str, str]]
+
+
 class TraceCache:
     """Finds trace sets, or has them recorded.
 
@@ -65,10 +75,10 @@ class TraceCache:
 
         reduce: name and reduction of each measure, kept in the manifest.
         """
-        key = key_of(parts)
-        held = self._find_or_make(key, parts, record, reduce)
+        wanted = _Wanted(key_of(parts), parts, record, reduce)
+        held = self._find_or_make(wanted)
         held.touch()
-        self._used.add(key)
+        self._used.add(wanted.key)
         return dataclasses.replace(held, renew=lambda: self.get(parts, record, reduce))
 
     def close(self) -> None:
@@ -132,13 +142,8 @@ class TraceCache:
         """Remove an entry; a reader that has its files open is not disturbed."""
         leftovers.bury(self.root, key)
 
-    def _find_or_make(
-        self,
-        key: str,
-        parts: dict[str, Any],
-        record: Callable[[str], list[dict[str, Any]]],
-        reduce: list[dict[str, str]],
-    ) -> TraceSet:
+    def _find_or_make(self, wanted: _Wanted) -> TraceSet:
+        key, parts = wanted.key, wanted.parts
         if self._spare is not None:
             held, _ = _look(Path(self._spare.name) / key, parts)
             if held is not None:
@@ -156,7 +161,7 @@ class TraceCache:
                     if problem:
                         self._warn_damaged(key, problem)
                         self.drop(key)
-                    made = self._make(self.root, key, parts, record, reduce)
+                    made = self._make(self.root, wanted)
                 self._used.add(key)
                 leftovers.reap(self.root)
                 self.evict()
@@ -169,38 +174,26 @@ class TraceCache:
             if problem:
                 self._warn_damaged(key, problem)
             self._warn_unusable(f"trace cache {self.root} cannot be written")
-        return self._in_spare(key, parts, record, reduce)
+        return self._in_spare(wanted)
 
-    def _make(
-        self,
-        root: Path,
-        key: str,
-        parts: dict[str, Any],
-        record: Callable[[str], list[dict[str, Any]]],
-        reduce: list[dict[str, str]],
-    ) -> TraceSet:
-        draft = leftovers.draft(root, key)
+    def _make(self, root: Path, wanted: _Wanted) -> TraceSet:
+        draft = leftovers.draft(root, wanted.key)
         try:
-            manifest = write_manifest(draft, parts, record(str(draft)), reduce)
-            os.rename(draft, root / key)
+            chunks = wanted.record(str(draft))
+            manifest = write_manifest(draft, wanted.parts, chunks, wanted.reduce)
+            os.rename(draft, root / wanted.key)
         except BaseException:
             leftovers.remove(draft)
             raise
-        return TraceSet(root / key, manifest)
+        return TraceSet(root / wanted.key, manifest)
 
-    def _in_spare(
-        self,
-        key: str,
-        parts: dict[str, Any],
-        record: Callable[[str], list[dict[str, Any]]],
-        reduce: list[dict[str, str]],
-    ) -> TraceSet:
+    def _in_spare(self, wanted: _Wanted) -> TraceSet:
         if self._spare is None:
             self._spare = tempfile.TemporaryDirectory(prefix="twinstep-traces-")
         root = Path(self._spare.name)
         try:
-            leftovers.bury(root, key)  # what is there was found damaged
-            return self._make(root, key, parts, record, reduce)
+            leftovers.bury(root, wanted.key)  # what is there was found damaged
+            return self._make(root, wanted)
         except OSError as error:
             raise UserError(
                 f"traces can be written neither to {self.root} nor to {root} "
