@@ -42,6 +42,11 @@ def _require_load(side):
         pytest.skip("needs `load`")
 
 
+def _require_lockstep(lab):
+    if lab.rules.resync() or lab.rules.windows():
+        pytest.skip("continuous physics is compared one step from the oracle's states")
+
+
 def test_oracle_continues_exactly_from_a_frames_state(reference):
     """The declared state is sufficient: loaded into the oracle, it plays on as if uninterrupted."""
     _require_load(reference.oracle)
@@ -73,10 +78,10 @@ def test_irrelevant_fields_change_nothing_else(reference):
 def test_oracles_state_continues_in_the_candidate(lab, driver):
     """The oracle's state, loaded into the candidate, gives the oracle's next 50 steps."""
     _require_load(lab.runner)
+    _require_lockstep(lab)
     starts, states, actions, after = _cut(lab.reference, driver, lab.pair)
     got = lab.runner.play_from(states, actions)
-    gates = lab.rules.one_step() if not lab.rules.resync() else {}
-    found = frames_differ(after, got, gates)
+    found = frames_differ(after, got, lab.rules.lockstep())
     assert not found, f"{', '.join(sorted(found))} differ"
 
 
@@ -84,9 +89,8 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
     """The candidate's state, loaded into the oracle, gives the candidate's next 50 steps."""
     _require_load(lab.runner)
     _require_load(lab.oracle)
+    _require_lockstep(lab)
     starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
-    if lab.rules.resync() or lab.rules.windows():
-        pytest.skip("continuous physics is compared one step from the oracle's states")
     moved = lab.runner.play_from(states, actions[:10])
     names = [f.name for f in lab.contract.state]
     handed = {
@@ -100,6 +104,6 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
     found = frames_differ(
         {path: want[path][:, alive] for path in got},
         {path: values[:, alive] for path, values in got.items()},
-        lab.rules.one_step(),
+        lab.rules.lockstep(),
     )
     assert not found, f"{', '.join(sorted(found))} differ"

@@ -30,7 +30,6 @@ def _env(lab, mode):
     runner = lab.runner
     if mode != "off" and not (hasattr(runner.candidate, "pure") or runner.offers("auto_step")):
         pytest.skip("the candidate has no auto-reset (no `auto_step`)")
-    lab.notes["auto_reset"] = [mode]
     return lab.env(mode)
 
 
@@ -72,6 +71,7 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
         _require(lab, mode, driver, mismatch(expected, steps, gates))
         if mode == "same-step":
             _require(lab, mode, driver, _fields_differ(lab, env.frame(state), frames, gates))
+    lab.notes["auto_reset"] = [mode]
 
 
 def _rollout(env, state, actions):
@@ -97,7 +97,6 @@ def test_recorded_lanes_match_inside_the_largest_batch(lab):
     env = _env(lab, "same-step")
     if not lab.runner.offers("load"):
         pytest.skip("placing lanes before their ends needs `load`")
-    lab.notes["batches"] = [BATCH]
     gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(lab))
     part, begin, before = around_ends(expected_of(lab.contract, frames, actions), SHORT)
@@ -118,3 +117,4 @@ def test_recorded_lanes_match_inside_the_largest_batch(lab):
     moves[:, lanes] = part.actions
     _, steps = env.rollout(state, moves)
     _require(lab, "same-step", driver, mismatch(part, steps, gates, lanes))
+    lab.notes["batches"] = [BATCH]

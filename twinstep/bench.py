@@ -90,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
     if args.verify_claims:
         committed = claims.read(held, SCHEMA)
         request = _narrowed(request, args, committed)
+    elif not paths.writable(args.out):
+        raise UserError(f"--out {args.out}: results cannot be written there")
     progress = _progress()
     try:
         result = record(request, progress)

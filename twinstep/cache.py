@@ -23,7 +23,7 @@ from twinstep.tracefile import TraceDamaged
 from twinstep.tracekey import LANES, key_of, material, sources_of
 from twinstep.traceset import TraceSet, read_manifest, read_set, write_manifest
 
-#: Gigabytes the cache may hold; TWINSTEP_CACHE_GB overrides it.
+#: Gigabytes of traces that the cache may hold; TWINSTEP_CACHE_GB overrides it.
 DEFAULT_GIGABYTES = 10.0
 #: Seconds for which a set stays after it was used, whatever the limit: a run may be at it.
 IN_USE = 3600.0

@@ -1,10 +1,11 @@
-"""`twinstep cache`: list, verify or clear the recorded episodes."""
+"""`twinstep cache`: list, verify or clear the recorded episodes; clear JAX's programs too."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from twinstep import leftovers
+from twinstep import leftovers, paths
 from twinstep.cache import Entry, TraceCache
 
 
@@ -33,6 +34,9 @@ def _list(cache: TraceCache) -> int:
         print(f"{_name(entry)}  {entry.size / 1e6:9.1f} MB  {_what(entry)}")
     total = sum(entry.size for entry in held)
     print(f"{len(held)} trace sets, {total / 1e6:.1f} MB in {cache.root}")
+    if programs := _programs():
+        size = sum(path.stat().st_size for path in programs)
+        print(f"{len(programs)} programs that JAX compiled, {size / 1e6:.1f} MB")
     if left := leftovers.left(cache.root):
         size = sum(leftovers.size_of(path) for path in left)
         print(
@@ -62,9 +66,18 @@ def _clear(cache: TraceCache) -> int:
     held = cache.entries()
     for entry in held:
         cache.drop(entry.key)
-    left = leftovers.reap(cache.root)
-    print(f"dropped {len(held)} trace sets" + (f" and {left} left by killed runs" if left else ""))
+    left, programs = leftovers.reap(cache.root), _programs()
+    for path in programs:
+        path.unlink(missing_ok=True)
+    parts = [f"{len(held)} trace sets"]
+    parts += [f"{len(programs)} compiled programs"] if programs else []
+    parts += [f"{left} left by killed runs"] if left else []
+    print(f"dropped {', '.join(parts)}")
     return 0
+
+
+def _programs() -> list[Path]:
+    return [path for path in paths.compiled_dir().glob("*") if path.is_file()]
 
 
 def _name(entry: Entry) -> str:

@@ -21,7 +21,8 @@ def read(path: Path, schema: int) -> Result:
         raise UserError(f"there is no {path}: {mend}") from None
     except ValueError:
         found = None
-    if not isinstance(found, dict) or found.get("schema") != schema:
+    parts = {"schema", "request", "cells"}
+    if not isinstance(found, dict) or not parts <= found.keys() or found["schema"] != schema:
         raise UserError(f"{path} is no result of this version of twinstep bench: {mend}")
     return found
 

@@ -14,9 +14,11 @@ def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.nda
     """Return, element by element, where the candidate fails a lockstep gate.
 
     Exact gates compare bits: -0.0 differs from 0.0, and a NaN equals any NaN at its place.
-    Otherwise the comparison is made in the oracle's dtype.
+    The comparison is made in the oracle's dtype.
     """
     if gate.exact:
+        if candidate.dtype != oracle.dtype:  # a float32 candidate of a float64 reference
+            candidate = candidate.astype(oracle.dtype)
         wrong = oracle != candidate
         if oracle.dtype.kind == "f":
             wrong = _bits(oracle) != _bits(candidate)

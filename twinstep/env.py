@@ -53,6 +53,9 @@ def make(
     for name, value in params.items():
         if name not in known:
             raise registry.unknown(f"parameter of {env.name}", name, known)
+        kind = type(known[name].default)
+        if known[name].default is not None and type(value) is not kind:
+            raise UserError(f"parameter {name}: {value!r} is no {kind.__name__}")
         choices = known[name].choices
         if choices is not None and value not in choices:
             raise UserError(

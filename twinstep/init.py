@@ -140,6 +140,7 @@ def _gymnasium(name: str, id: str, fast_id: str) -> tuple[Files, list[str]]:
         values["parts"] = rows(f'"{part}"' for part in twin.parts)
     conditions = {
         "gymnasium": True,
+        "gymnax": twin is not None,
         "placed": placing is not None,
         "named": bool(values["names"]),
         "apart": bool(twin and twin.ends_apart),

@@ -24,7 +24,7 @@ from twinstep.protocols import ModuleCall
 
 def use_compilation_cache() -> None:
     """Keep compiled programs on disk between runs, unless the user has chosen a folder."""
-    folder = paths.cache_dir() / "jax"
+    folder = paths.compiled_dir()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     if chosen is None and paths.writable(folder):
         jax.config.update("jax_compilation_cache_dir", str(folder))
@@ -82,9 +82,9 @@ class JaxCandidate:
         }
 
         # Jitted although every use is inside another program: each of them is traced but once,
-        # not anew for every batch, auto-reset and trainer (half of a warm run's compile time).
-        reset, step, frame = (jax.jit(function) for function in (reset, step, frame))
-        load, restart = (function and jax.jit(function) for function in (load, restart))
+        # not anew for every batch, auto-reset and trainer.
+        reset, step, frame = map(_traced_once, (reset, step, frame))
+        load, restart = (function and _traced_once(function) for function in (load, restart))
         self.pure = PureFunctions(reset, step, frame, load, restart)
 
         def after(move: Callable[..., Any]) -> Callable[..., tuple[Any, Frame]]:
@@ -148,6 +148,15 @@ class JaxCandidate:
             if not self._compiled:
                 scope.enter_context(jax.disable_jit())
             return function(*jax.tree.map(jnp.asarray, args))
+
+
+def _traced_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Jit a function for one candidate.
+
+    JAX shares what it has traced by the function object, which several candidates may have in
+    common while the names it refers to mean something else; and an object need not have a hash.
+    """
+    return jax.jit(lambda *args: function(*args))
 
 
 def _arrays(fields: Fields) -> dict[str, Array]:

@@ -91,7 +91,7 @@ def _differing(
     window = max(number - 1, 0)
     plain = {p: g for p, g in gates.items() if not (g.exact and chunk.has_digest(p))}
     read = chunk.window(window, sorted({*plain, "reward"}))
-    if number:
+    if number or not chunk.lengths.any():
         last.keep(window, read)
     found = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
     for path in gates.keys() - plain.keys():

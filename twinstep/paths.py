@@ -24,6 +24,11 @@ def cache_dir() -> Path:
     return folder if chosen else folder / "twinstep"
 
 
+def compiled_dir() -> Path:
+    """Return the folder of the programs that JAX compiled; TWINSTEP_CACHE_GB does not count it."""
+    return cache_dir() / "jax"
+
+
 def writable(folder: Path) -> bool:
     """Whether files can be made in `folder`, which is created if it can be."""
     try:

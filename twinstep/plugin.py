@@ -11,7 +11,7 @@ import pytest
 from twinstep import __version__, baseline, matching, scheduling, summary, tally
 from twinstep.cache import CacheWarning, read_export
 from twinstep.choosing import Asked, Choice, choose
-from twinstep.errors import OracleFailed, OracleMissing, UserError
+from twinstep.errors import ContractBroken, OracleFailed, OracleMissing, UserError
 from twinstep.harness import (
     CandidateBroken,
     Divergence,
@@ -22,7 +22,7 @@ from twinstep.harness import (
     Settings,
     in_ci,
 )
-from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
+from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER, NotCallable
 from twinstep.registry import Pair, Subject
 from twinstep.running import broken_by
 from twinstep.seeds import KINDS, seeds
@@ -39,6 +39,8 @@ _NOTES = pytest.StashKey[list[str]]()
 _IMPORTED = pytest.StashKey[Any]()
 _EXPECTED = pytest.StashKey[list[baseline.Expected]]()
 _LAB = pytest.StashKey[Lab]()
+#: What has a message of its own; a traceback of the harness would hide it.
+_SAID = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -146,6 +148,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
     )
+    # JAX compiles again what it cannot read; a killed run may leave such a file.
+    damaged = "default:Error (reading|writing) persistent compilation cache:UserWarning"
+    config.addinivalue_line("filterwarnings", damaged)
     try:
         choice = _chosen(config)
         config.stash[_PAIRS], config.stash[_NOTES] = choice.pairs, choice.notes
@@ -188,6 +193,8 @@ def _open_harness(config: pytest.Config) -> Harness:
         path = Path(option.twinstep_traces)
         if not path.is_file():
             raise UserError(f"--traces {path}: there is no such file")
+        if option.twinstep_seeds != "public":
+            raise UserError("--seeds and --traces: exported traces have the seeds they have")
         held = tempfile.TemporaryDirectory(prefix="twinstep-import-")
         config.stash[_IMPORTED] = held
         config.add_cleanup(held.cleanup)
@@ -407,7 +414,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     elif isinstance(error, Divergence):
         result.longrepr = summary.text_of_failure(error.record, config.option.twinstep_reports)
         item.user_properties.append((summary.REPORT, error.record))
-    elif isinstance(error, CandidateBroken | OracleFailed | UserError):
+    elif isinstance(error, _SAID):
+        assert error is not None
         result.outcome = "failed"
         result.longrepr = text = _one_line(item, error)
         if isinstance(error, CandidateBroken):

@@ -75,11 +75,6 @@ def plan_of(lab: Lab) -> Transfer:
     return plan
 
 
-def candidate_env(lab: Lab) -> Env:
-    """Return the candidate as it ships."""
-    return Env(lab.pair.subject, lab.pair.candidate.name, "same-step")
-
-
 def oracle_env(reference: Reference) -> Env:
     """Return the reference under the same auto-reset, in this process."""
     return Env(reference.subject, ORACLE, "same-step")
@@ -95,7 +90,7 @@ def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
     """
     if owner not in _GROUPS:
         reference = owner.reference if isinstance(owner, Lab) else owner
-        env = candidate_env(owner) if isinstance(owner, Lab) else oracle_env(owner)
+        env = owner.env("same-step") if isinstance(owner, Lab) else oracle_env(owner)
         try:
             _GROUPS[owner] = train_solved(env, plan, reference.harness.settings.progress)
         except Unfit as problem:
@@ -176,7 +171,7 @@ def rule(plan: Transfer) -> str:
 def same_games(lab: Lab, group: Group) -> Outcome:
     """Play a group's policies in both from matched starts with the same sampling noise: (a)."""
     starts = environment_seeds(MATCHED, group.cast.size * MATCHED_EPISODES)
-    oracle, candidate = oracle_env(lab.reference), candidate_env(lab)
+    oracle, candidate = oracle_env(lab.reference), lab.env("same-step")
     try:
         return play_both(oracle, candidate, group.cast, starts, (MATCHED,))
     finally:
@@ -199,7 +194,7 @@ def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None 
         env = oracle_env(lab.reference)
         oracle = fresh_games(env, group, plan)
         env.close()
-    candidate = fresh_games(candidate_env(lab), group, plan)
+    candidate = fresh_games(lab.env("same-step"), group, plan)
     name = lab.pair.candidate.name
     if min(np.ptp(oracle.scores), np.ptp(candidate.scores)) == 0:
         raise Unfit(f"trained in {group.backend}, all scores are alike: nothing is measured")
@@ -223,7 +218,7 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     groups: the oracle's and the candidate's. Unfit if either's scores do not vary.
     """
     env = oracle_env(lab.reference)
-    sides = fresh_games(env, groups[0], plan), fresh_games(candidate_env(lab), groups[1], plan)
+    sides = fresh_games(env, groups[0], plan), fresh_games(lab.env("same-step"), groups[1], plan)
     env.close()
     means = [side.scores.mean(1) for side in sides]
     try:

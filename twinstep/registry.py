@@ -8,6 +8,7 @@ and, for one more candidate of a known environment, `"twinstep.candidates"`
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import fnmatch
@@ -15,7 +16,7 @@ import functools
 import importlib
 import sys
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -34,6 +35,9 @@ def load_object(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+GROUPS = ("envs", "candidates")
+
+
 @functools.cache
 def _declared(group: str, folder: str) -> dict[str, str]:
     found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
@@ -49,9 +53,14 @@ def _declared(group: str, folder: str) -> dict[str, str]:
 def _settings(project: Path) -> Mapping[str, Any]:
     """Return `[tool.twinstep]` of a project's file; UserError if that cannot be read."""
     try:
-        return tomllib.loads(project.read_text()).get("tool", {}).get("twinstep", {})
+        tool = tomllib.loads(project.read_text()).get("tool", {})
     except (OSError, ValueError) as error:
         raise UserError(f"{project} cannot be read: {error}") from error
+    own = tool.get("twinstep", {}) if isinstance(tool, dict) else {}
+    if not isinstance(own, dict) or not all(isinstance(own.get(g, {}), dict) for g in GROUPS):
+        tables = " and ".join(f"[tool.twinstep.{group}]" for group in GROUPS)
+        raise UserError(f'{project}: {tables} are tables of `name = "module:attribute"`')
+    return own
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, str]:
@@ -88,6 +97,18 @@ def _environment(name: str, folder: str) -> Environment:
         if entry.partition(".")[0] == name
     )
     return dataclasses.replace(env, candidates=env.candidates + extra)
+
+
+@contextlib.contextmanager
+def _of_the_project(what: str) -> Iterator[None]:
+    """Turn what a project's own code raises into a UserError that names it."""
+    try:
+        yield
+    except (ImportError, UserError):
+        raise
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise UserError(f"{what} raises {type(error).__name__}: {text}") from error
 
 
 def _load_declared(what: str, path: str, kind: type) -> Any:
@@ -129,13 +150,15 @@ class Subject:
     @functools.cached_property
     def contract(self) -> Contract:
         """The contract under this variant's parameters."""
-        return self.env.contract(self.env.params(self.variant.params))
+        with _of_the_project(f"the contract of {self.label}"):
+            return self.env.contract(self.env.params(self.variant.params))
 
     @functools.cached_property
     def probe(self) -> Probe:
         """Whether the oracle can run here."""
         try:
-            return load_object(self.env.oracle.probe)(self.contract.params)
+            with _of_the_project(f"the oracle's probe, {self.env.oracle.probe}"):
+                return load_object(self.env.oracle.probe)(self.contract.params)
         except ImportError as error:
             return Probe({}, f"the bridge cannot be imported ({error})", "install its extra")
 
@@ -165,7 +188,8 @@ class Pair:
         if not self.candidate.probe:
             return Probe({})
         try:
-            return load_object(self.candidate.probe)(self.subject.contract.params)
+            with _of_the_project(f"the candidate's probe, {self.candidate.probe}"):
+                return load_object(self.candidate.probe)(self.subject.contract.params)
         except ImportError as error:
             return Probe({}, f"it cannot be imported ({error})", "install its extra")
 

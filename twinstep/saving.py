@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import zlib
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -37,7 +39,7 @@ def unpack(contract: Contract, data: bytes) -> tuple[dict[str, np.ndarray], Any,
             arrays = {name: held[name] for name in held.files}
         head = json.loads(arrays.pop("head").tobytes())
         seed, ended = arrays.pop("seed"), arrays.pop("ended")
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise UserError(f"this is not a saved state ({error})") from error
     if head.get("schema") != SCHEMA:
         raise UserError(f"the state has schema {head.get('schema')}; this twinstep reads {SCHEMA}")

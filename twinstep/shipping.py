@@ -22,7 +22,7 @@ from twinstep.host_engine import OracleEngine
 from twinstep.protocols import Oracle
 from twinstep.recording import Beat, offers
 from twinstep.timestep import StartTable, TimeStep
-from twinstep.tracefile import WINDOW, Chunk
+from twinstep.tracefile import WINDOW, Chunk, TraceDamaged
 from twinstep.traceset import TraceSet
 from twinstep.values import text_of
 
@@ -48,6 +48,8 @@ def read_recording(traces: TraceSet) -> Recording:
     """Return a whole recording of `record_shipped`, which is one chunk."""
     parts, windows = [], []
     for chunk in traces.chunks():
+        if parts:
+            raise TraceDamaged("a recording under auto-reset has more than one chunk")
         numbers = range(chunk.windows)
         parts = [chunk.window(number, chunk.paths) for number in numbers]
         windows = [chunk.window_actions(number) for number in numbers]

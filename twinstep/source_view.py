@@ -9,6 +9,9 @@ from typing import Any
 
 from twinstep import registry
 
+#: `190-222,240`: the lines of a module in the reference.
+_RANGES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+
 
 def find_source(path: str) -> Path | None:
     """Return a candidate's file given its path from the repository's root, if it is here.
@@ -73,9 +76,9 @@ def oracle_source(record: dict[str, Any]) -> str:
     env = registry.environment(record["environment"])
     view = env.contract(record["params"]).source_view
     place = record["suspects"][0]["source"] if record["suspects"] else ""
-    if view != "verbatim" or not env.oracle.source or not place:
-        return ""
     name, _, ranges = place.partition(":")
+    if view != "verbatim" or not env.oracle.source or not _RANGES.fullmatch(ranges):
+        return ""
     file = registry.load_object(env.oracle.source)() / name
     if not file.is_file():
         return ""

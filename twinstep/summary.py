@@ -7,19 +7,18 @@ xdist and one without give the same bytes.
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from twinstep import __version__, github, paths, report, report_text, scheduling, tally
 from twinstep.cache import TraceCache, export
 from twinstep.registry import Pair
+from twinstep.verdicts import versions
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
@@ -184,7 +183,7 @@ class Summary:
         return {
             "schema": 1,
             "twinstep": __version__,
-            "versions": _versions(),
+            "versions": versions(),
             "pairs": self._finished(),
             "reports": sorted(self._records),
         }
@@ -294,8 +293,3 @@ def _coverage(seen: dict[str, Any]) -> str:
 def _simplest(record: dict[str, Any]) -> tuple[Any, ...]:
     steps = sum(count for _, count in record["case"]["actions"])
     return record["context"]["level"], steps, record["id"]
-
-
-def _versions() -> dict[str, str]:
-    # By name: importing JAX takes longer than most runs without it.
-    return {"numpy": np.__version__, "jax": importlib.metadata.version("jax")}

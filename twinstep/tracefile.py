@@ -244,15 +244,6 @@ class ChunkFile:
         """Return the actions [W, N, P, ...] of a window; W may be short at the end."""
         return self._read("actions", number)
 
-    def frames_of(self, lane: int, paths: list[str]) -> dict[str, np.ndarray]:
-        """Return the frames [length + 1, ...] of one lane."""
-        out: dict[str, list[np.ndarray]] = {path: [] for path in paths}
-        for number in range(self.windows):
-            for path in paths:
-                out[path].append(self._read(f"frame:{path}", number)[:, lane])
-        stop = int(self.lengths[lane]) + 1
-        return {path: np.concatenate(parts)[:stop] for path, parts in out.items()}
-
     def actions_of(self, lane: int) -> np.ndarray:
         """Return the actions [length, P, ...] of one lane."""
         parts = [self.window_actions(number)[:, lane] for number in range(self.windows)]

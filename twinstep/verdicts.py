@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,6 +48,12 @@ def sources_hash(candidate: CandidateRef) -> str:
         return ""
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of what computes a candidate's numbers."""
+    # By name: importing JAX takes longer than most runs without it.
+    return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
+
+
 def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
     """Return the newest verdict there is: this folder's own, else the one that came along."""
     if pair is None:
@@ -78,6 +85,10 @@ def _judge(
         word = "not verified: the contract has changed since"
     elif entry.get("sources") != sources_hash(candidate):
         word = "not verified: the candidate's files have changed since"
+    elif (others := entry["versions"]) != (ours := versions()):
+        changed = [name for name in ours if others.get(name) != ours[name]]
+        words = [f"{name} {ours[name]} (verified: {others.get(name)})" for name in changed]
+        word = f"not verified with {', '.join(words)}"
     elif entry["platform"] != platform:
         word = f"not verified on {platform}: the verdict is for {entry['platform']}"
     elif word == "equal" and auto_reset not in entry["auto_reset"]:
@@ -92,7 +103,9 @@ def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
         entry = held.get("pairs", {}).get(label)
     except (OSError, ValueError):
         return None
-    return entry if entry and not entry["verdict"].startswith("not verified") else None
+    if not entry or entry["verdict"].startswith("not verified"):
+        return None
+    return {**entry, "versions": held.get("versions", {})}
 
 
 def _packaged(candidate: CandidateRef) -> Path | None:

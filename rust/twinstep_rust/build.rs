@@ -22,7 +22,8 @@ fn main() {
     println!("cargo:rustc-env=TWINSTEP_RUST_SOURCES={hash:016x}");
 }
 
-/// Lists the workspace's `src/**/*.rs` by their names from its root.
+/// Lists the workspace's `src/**/*.rs` and what Cargo builds them with, by their names from its
+/// root.
 fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -35,7 +36,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
             if name != "target" {
                 collect(root, &path, files);
             }
-        } else if name.ends_with(".rs") && name.contains("/src/") {
+        } else if name.ends_with(".rs") && name.contains("/src/")
+            || name.ends_with("Cargo.toml")
+            || name == "Cargo.lock"
+        {
             files.push((name, path));
         }
     }

@@ -13,7 +13,7 @@ from twinstep.tests.scratch import Project
 def _programs_compiled_once():
     """Child processes with an empty trace cache need not compile everything again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(paths.cache_dir() / "jax"))
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(paths.compiled_dir()))
         patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.01")
         yield
 

@@ -203,6 +203,7 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         (("pong", "--threads", "4096"), "this process may use"),
         (("pong", "--slack", "-1"), "--slack -1: a number of at least 0"),
         (("pong", "--verify-claims"), "measure once without --verify-claims"),
+        (("pong", "--out", "/dev/null/here"), "results cannot be written there"),
         (("duel",), "duel has illegal actions"),
     ],
 )

@@ -35,6 +35,12 @@ def test_exact_gates_work_on_every_kind_of_array():
         assert differs(np.asarray(one[0, 0]), np.asarray(one[0, 1]), Lockstep()).shape == ()
 
 
+def test_a_narrower_candidate_is_compared_in_the_oracles_dtype():
+    oracle = np.array([0.5, 0.0, 0.1, 1.0])
+    wrong = differs(oracle, oracle.astype(np.float32), Lockstep())
+    assert wrong.tolist() == [False, False, True, False]
+
+
 @pytest.mark.parametrize(
     ("oracle", "candidate", "wrong"),
     [(1.0, 1.09, False), (1.0, 1.11, True), (NAN, NAN, False), (NAN, 1.0, True), (INF, 1.0, True)],

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from twinstep import leftovers
+from twinstep import leftovers, paths
 from twinstep.cache import key_of
 from twinstep.cli import main
 from twinstep.tests.recorded import PARTS, Made
@@ -58,7 +58,7 @@ def test_the_list_counts_what_killed_runs_left(made, capsys):
     assert main(["cache"]) == 0
     assert "2 left by runs that were killed, 0.0 MB" in capsys.readouterr().out
     assert main(["cache", "clear"]) == 0
-    assert capsys.readouterr().out == "dropped 1 trace sets and 2 left by killed runs\n"
+    assert capsys.readouterr().out == "dropped 1 trace sets, 2 left by killed runs\n"
     assert main(["cache", "clear"]) == 0
     assert capsys.readouterr().out == "dropped 0 trace sets\n"
 
@@ -83,3 +83,14 @@ def test_verify_drops_what_is_damaged_when_told_to(made, capsys):
     assert "; dropped" in capsys.readouterr().out
     assert main(["cache", "verify"]) == 0
     assert "1 trace sets, 0 damaged" in capsys.readouterr().out
+
+
+def test_programs_that_jax_compiled_are_counted_and_cleared(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TWINSTEP_CACHE", str(tmp_path))
+    paths.compiled_dir().mkdir()
+    (paths.compiled_dir() / "jit_step-cache").write_bytes(bytes(1_500_000))
+    assert main(["cache"]) == 0
+    assert "1 programs that JAX compiled, 1.5 MB" in capsys.readouterr().out
+    assert main(["cache", "clear"]) == 0
+    assert "1 compiled programs" in capsys.readouterr().out
+    assert not list(paths.compiled_dir().iterdir())

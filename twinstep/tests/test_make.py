@@ -16,7 +16,7 @@ from twinstep.adapters.puffer import Puffer
 from twinstep.errors import UserError
 from twinstep.oracles.pong import upstream
 from twinstep.seeds import files_hash
-from twinstep.verdicts import LOCAL
+from twinstep.verdicts import LOCAL, versions
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,9 @@ from twinstep.verdicts import LOCAL
         ("pong-v0", {"frameskp": 4}, "unknown parameter of pong 'frameskp'; did you mean"),
         ("pong-v0", {"rng": "dice"}, "none of hash, stock"),
         ("pong-v0", {"frameskip": 0}, "at least 1 is needed"),
+        ("pong-v0", {"frameskip": "8"}, "parameter frameskip: '8' is no int"),
+        ("pong-v0", {"frameskip": True}, "parameter frameskip: True is no int"),
+        ("pong-v0", {"continuous": 1}, "parameter continuous: 1 is no bool"),
         ("pong-v0", {"auto_reset": "same_step"}, "did you mean 'same-step'?"),
         ("pong-v0", {"rng": "stock"}, "unknown auto_reset 'same-step' (known: off)"),
     ],
@@ -88,8 +91,10 @@ def test_a_saved_state_of_other_parameters_is_refused():
     state, _ = one.reset(0, lanes=2)
     with pytest.raises(UserError, match="frameskip"):
         two.restore(one.save(state))
-    with pytest.raises(UserError, match="not a saved state"):
-        one.restore(b"nothing of the kind")
+    saved = one.save(state)
+    for wrong in (b"nothing of the kind", saved[:-40], saved[:200] + b"\0" * 40 + saved[240:]):
+        with pytest.raises(UserError, match="not a saved state"):
+            one.restore(wrong)
 
 
 def test_the_reference_itself_can_be_made():
@@ -121,7 +126,8 @@ def verdict(tmp_path, monkeypatch):
             "auto_reset": ["off", "same-step"],
         }
         LOCAL.parent.mkdir(exist_ok=True)
-        LOCAL.write_text(json.dumps({"pairs": {"pong@fs8-jax": entry | words}}))
+        held = {"versions": versions() | words.pop("versions", {})}
+        LOCAL.write_text(json.dumps(held | {"pairs": {"pong@fs8-jax": entry | words}}))
         return twinstep.make("pong-v0").verdict
 
     return write
@@ -151,6 +157,7 @@ def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
         ({"contract_digest": "0"}, "contract has changed"),
         ({"sources": files_hash([])}, "files have changed"),
         ({"platform": "gpu"}, "not verified on cpu"),
+        ({"versions": {"jaxlib": "0.1"}}, f"with jaxlib {versions()['jaxlib']} (verified: 0.1)"),
     ],
 )
 def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):

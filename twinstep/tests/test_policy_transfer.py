@@ -137,13 +137,13 @@ def test_matched_games_are_the_same_and_show_a_planted_bug(fs8):
     """Equal starts and noise: no difference in the faithful one, a witness in the other."""
     starts = level4.environment_seeds(level4.MATCHED, 4 * 4)
     oracle = level4.oracle_env(fs8.reference)
-    right = play_both(oracle, level4.candidate_env(fs8), _cast(4), starts, [0])
+    right = play_both(oracle, fs8.env("same-step"), _cast(4), starts, [0])
     assert not right.divergences
     assert right.episodes == 16
     assert right.steps > 16 * 100
     bug = next(bug for bug in BUGS if bug.name == "bounce_pays_one")
     with planted(fs8.reference.harness, bug) as lab:
-        wrong = play_both(oracle, level4.candidate_env(lab), _cast(4), starts, [0])
+        wrong = play_both(oracle, lab.env("same-step"), _cast(4), starts, [0])
         assert wrong.divergences
         assert all(d.miss.paths == ("reward",) for d in wrong.divergences)
         with pytest.raises(AssertionError, match="`reward` is 1, oracle 0.1"):

@@ -55,6 +55,7 @@ REPLAY = (*ONE, "-k", "episodes_match")
         (("--episodes", "0"), "at least 1 is needed"),
         (("--traces", "no-such-file"), "there is no such file"),
         (("--seeds", "holdout"), "set TWINSTEP_HOLDOUT_KEY"),
+        (("--seeds", "tree", "--traces", "pyproject.toml"), "traces have the seeds they have"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_4(args, says, tmp_path):
