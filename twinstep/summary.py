@@ -51,21 +51,27 @@ class Summary:
         self._trouble = ""
         self._keys: set[str] = set()
 
-    def pytest_sessionstart(self) -> None:
-        """Remove the verdict of the run before: a run that dies must not leave it standing."""
-        if not self._config.option.collectonly:
-            with contextlib.suppress(OSError):
-                Path(self._config.option.twinstep_verdict).unlink()
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Note which tests are to run."""
-        self._collected.update(item.nodeid for item in session.items)
+        self._expect(item.nodeid for item in session.items)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Iterable[str]) -> None:
         """Note which tests are to run: under xdist only the workers collect."""
+        self._expect(ids)
+
+    def _expect(self, ids: Iterable[str]) -> None:
+        """Remove the verdict of the run before: a run that dies must not leave it standing.
+
+        It stays where no test is about a candidate.
+        """
         self._collected.update(ids)
+        labels = self._labels()
+        about = any(scheduling.group(test, labels) in labels for test in self._collected)
+        if about and not self._config.option.collectonly:
+            with contextlib.suppress(OSError):
+                Path(self._config.option.twinstep_verdict).unlink()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -133,10 +139,12 @@ class Summary:
             for pair in self._pairs_of(test)[0]:
                 pair["not_run"] += 1
 
+    def _labels(self) -> set[str]:
+        return {label for pair in self._known for label in (pair.label, pair.subject.label)}
+
     def _pairs_of(self, test: str) -> tuple[list[dict[str, Any]], bool]:
         """Return the entries that a test id belongs to, and whether it asks the oracle alone."""
-        labels = {label for pair in self._known for label in (pair.label, pair.subject.label)}
-        label = scheduling.group(test, labels)
+        label = scheduling.group(test, self._labels())
         mine = [pair for pair in self._known if pair.label == label]
         found = mine or [pair for pair in self._known if pair.subject.label == label]
         return [self._entry(pair) for pair in found], not mine

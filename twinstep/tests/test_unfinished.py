@@ -85,6 +85,13 @@ def test_episodes_without_a_step_verify_nothing():
         assert tally.finished(pair, True)["verdict"] == word
 
 
+def test_a_run_about_no_candidate_leaves_the_verdict(project):
+    good = project.pytest(*SHORT)
+    (project.folder / "test_other.py").write_text("def test_other(): pass\n")
+    for args in (("test_other.py",), ("test_other.py", "-n1"), ("--collect-only", *SHORT)):
+        assert project.pytest(*args, suite="", fresh=False).verdict == good.verdict
+
+
 def test_a_run_that_dies_leaves_no_verdict_of_an_earlier_run(project):
     good = project.pytest(*SHORT)
     assert good.verdict["pairs"]["duel-mine"]["verdict"] == "equal in part"
