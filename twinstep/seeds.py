@@ -137,7 +137,8 @@ def files_hash(folders: list[Path]) -> str:
 
 def _is_source(path: Path, inner: Path) -> bool:
     hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
-    return path.is_file() and not hidden and path.suffix not in (".pyc", ".so")
+    derived = path.suffix in (".pyc", ".so") or inner.as_posix() == PACKAGED
+    return path.is_file() and not hidden and not derived
 
 
 def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
@@ -145,4 +146,6 @@ def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
     total.update(f"{inner.as_posix()}\0{len(data)}\0".encode() + data)
 
 
+#: The verdict that a candidate's package brings along; it is about the other files.
+PACKAGED = "verdict.json"
 _SKIPPED = {"__pycache__", "target", "node_modules"}

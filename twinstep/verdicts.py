@@ -12,7 +12,7 @@ from typing import Any
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.registry import Pair, Subject, load_object
-from twinstep.seeds import files_hash, package_folder
+from twinstep.seeds import PACKAGED, files_hash, package_folder
 
 #: Where `pytest` writes its verdict, below the folder it runs in.
 LOCAL = Path(".twinstep/verdict.json")
@@ -111,6 +111,6 @@ def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
 def _packaged(candidate: CandidateRef) -> Path | None:
     package = candidate.factory.partition(":")[0].rpartition(".")[0]
     try:
-        return package_folder(package) / "verdict.json" if package else None
+        return package_folder(package) / PACKAGED if package else None
     except UserError:
         return None

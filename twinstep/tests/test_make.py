@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import twinstep
+from twinstep import verdicts
 from twinstep.adapters.gymnax import Gymnax
 from twinstep.adapters.pgx import Pgx
 from twinstep.adapters.players import Players
@@ -115,13 +116,14 @@ def test_the_reference_itself_can_be_made():
 def verdict(tmp_path, monkeypatch):
     """Write a verdict of pong@fs8-jax in an empty folder; words replace what it says."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: None)
 
     def write(**words):
         env = twinstep.make("pong-v0")
         entry = {
             "verdict": "equal",
             "contract_digest": env.contract.digest(),
-            "sources": _sources(env),
+            "sources": verdicts.sources_hash(env._pair.candidate),
             "platform": env.platform,
             "auto_reset": ["off", "same-step"],
         }
@@ -131,12 +133,6 @@ def verdict(tmp_path, monkeypatch):
         return twinstep.make("pong-v0").verdict
 
     return write
-
-
-def _sources(env):
-    from twinstep.verdicts import sources_hash
-
-    return sources_hash(env._pair.candidate)
 
 
 def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
@@ -166,8 +162,24 @@ def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):
     assert says in held.word
 
 
+@pytest.mark.parametrize("backend", ["jax", "rust"])
+def test_the_packaged_verdict_is_of_what_is_packaged(tmp_path, monkeypatch, backend):
+    """Else: pytest --verdict candidates/pong/verdict.json -m "level1 or level2 or level3" ..."""
+    monkeypatch.chdir(tmp_path)
+    if backend == "rust" and not _rust():
+        pytest.skip("the Rust module is not built")
+    env = twinstep.make("pong-v0", backend)
+    path = verdicts._packaged(env._pair.candidate)
+    there = json.loads(path.read_text())["versions"]
+    monkeypatch.setattr(verdicts, "versions", lambda: there)
+    monkeypatch.setattr(env, "platform", "cpu")
+    assert env.verdict.verified, env.verdict.word
+    assert env.verdict.source.endswith("candidates/pong/verdict.json")
+
+
 def test_without_a_verdict_the_command_that_makes_one_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: None)
     held = twinstep.make("pong-v0").verdict
     assert not held.verified
     assert "pytest -m level3 --env pong" in held.word
