@@ -22,6 +22,7 @@ from twinstep.compare import Rules
 from twinstep.contract import Contract
 from twinstep.diagnose import diagnose, shrink_episode
 from twinstep.lockstep import Outcome
+from twinstep.memory import keep_freed_memory
 from twinstep.registry import Pair, Subject
 from twinstep.report import Context
 from twinstep.running import CandidateBroken, Runner
@@ -217,6 +218,7 @@ class Lab:
     def runner(self) -> Runner:
         """The candidate, built at its first use."""
         if self._runner is None:
+            keep_freed_memory()
             self._runner = Runner.of(self.pair)
         return self._runner
 

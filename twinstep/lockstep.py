@@ -87,15 +87,16 @@ def _differing(
     last: _LastFrames,
 ) -> dict[str, np.ndarray]:
     """Compare one part; large fields by digest first, unpacked only where digests differ."""
-    rows = slice(0, 1) if number == 0 else slice(1, None)
     window = max(number - 1, 0)
+    # Frame 0 lies before the frames that follow from the first window's actions.
+    rows = (slice(0, 1), slice(1, None), slice(None))[min(number, 2)]
     plain = {p: g for p, g in gates.items() if not (g.exact and chunk.has_digest(p))}
-    read = chunk.window(window, sorted({*plain, "reward"}))
+    read = chunk.new_rows(window, sorted({*plain, "reward"}))
     if number or not chunk.lengths.any():
         last.keep(window, read)
     found = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
     for path in gates.keys() - plain.keys():
-        stored = chunk.window(window, [path], "digest")[path][rows]
+        stored = chunk.new_rows(window, [path], "digest")[path][rows]
         wrong = (stored != digests(got[path])).any(-1)
         if wrong.any():
             found[path] = wrong
@@ -114,16 +115,16 @@ class _LastFrames:
 
     def keep(self, number: int, read: dict[str, np.ndarray]) -> None:
         """Keep what ends in a window, of which `read` has been unpacked already."""
-        begin, lengths = number * WINDOW, self._chunk.lengths
-        lanes = np.flatnonzero((lengths >= begin) & (lengths <= begin + WINDOW))
+        first, lengths = number * WINDOW + (number > 0), self._chunk.lengths
+        lanes = np.flatnonzero((lengths >= first) & (lengths <= (number + 1) * WINDOW))
         if not len(lanes) and self.frames:
             return
         missing = [path for path in self._paths if path not in read]
-        rows = {**read, **self._chunk.window(number, missing)}
+        rows = {**read, **self._chunk.new_rows(number, missing)}
         for path in self._paths:
             values = rows[path]
             kept = self.frames.setdefault(path, np.zeros(values.shape[1:], values.dtype))
-            kept[lanes] = values[lengths[lanes] - begin, lanes]
+            kept[lanes] = values[lengths[lanes] - first, lanes]
 
 
 def _check_restarts(

@@ -1,4 +1,6 @@
 import os
+import re
+import signal
 
 import pytest
 
@@ -9,6 +11,12 @@ from twinstep.registry import Pair, Subject
 from twinstep.tests.scratch import Project
 
 
+def pytest_ignore_collect(config):
+    """No test here has a level: a run of levels alone need not import them, which takes 1 s."""
+    wanted = re.fullmatch(r"level\d( or level\d)*", config.option.markexpr.strip())
+    return True if wanted else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _programs_compiled_once():
     """Child processes with an empty trace cache need not compile everything again."""
@@ -16,6 +24,13 @@ def _programs_compiled_once():
         patch.setenv("JAX_COMPILATION_CACHE_DIR", str(paths.compiled_dir()))
         patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.01")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _children_can_be_interrupted():
+    """A suite that was started in the background ignores Ctrl-C, and so would its children."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
