@@ -81,7 +81,8 @@ def test_compiled_equals_eager(lab):
     """Compilation changes nothing: exact, or within the contract's gates for floats."""
     if not lab.runner.offers("eager"):
         pytest.skip("the candidate is not compiled at run time")
-    starts, actions = _plan(lab, 6, 4)
+    steps = getattr(lab.runner.candidate, "eager_steps", 6)
+    starts, actions = _plan(lab, steps, 4)
     want = _play(lab.runner, starts, actions)
     got = _play(lab.runner.eager(), starts, actions)
     _require_same(lab, want, got, lab.rules.one_step())

@@ -43,7 +43,7 @@ def _require_load(side):
 
 
 def _require_lockstep(lab):
-    if lab.rules.resync() or lab.rules.windows():
+    if lab.rules.from_states():
         pytest.skip("continuous physics is compared one step from the oracle's states")
 
 

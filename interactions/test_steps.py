@@ -6,7 +6,7 @@ import pytest
 from twinstep.cases import Case
 from twinstep.compare import frames_differ
 from twinstep.frames import take_lanes
-from twinstep.sampling import sample_actions, sample_states, some_starts
+from twinstep.sampling import some_starts
 
 pytestmark = pytest.mark.level2
 
@@ -31,13 +31,13 @@ def _first_wrong(found, count):
 def test_step_from_placed_states_matches_the_oracle(lab):
     """One step from states over the whole declared range gives the oracle's frame."""
     _require_load(lab)
-    contract, rng = lab.contract, lab.reference.rng("placed")
-    states = sample_states(contract, STATES, rng)
-    actions = sample_actions(contract, STATES, rng)[None]
+    contract = lab.contract
+    states, actions = lab.reference.states(STATES, "placed")
+    actions = actions[None]
     starts = some_starts(contract, STATES)
     want, _ = lab.oracle.steps(states, actions, starts)
     got = lab.runner.play_from(states, actions)
-    found = frames_differ(want, got, lab.rules.one_step())
+    found = frames_differ(want, got, lab.rules.placed)
     if found:
         at, total = _first_wrong(found, STATES)
         case = Case(
@@ -54,8 +54,8 @@ def test_restart_of_placed_states_matches_the_oracle(lab):
     _require_load(lab)
     if not (lab.runner.offers("restart") and lab.oracle.offers("restart")):
         pytest.skip("no auto-reset to compare")
-    contract, rng = lab.contract, lab.reference.rng("restart")
-    states = sample_states(contract, STATES, rng)
+    contract = lab.contract
+    states, _ = lab.reference.states(STATES, "restart")
     starts = some_starts(contract, STATES)
     want = lab.oracle.restarts(states, starts)
     _, got = lab.runner.restart(lab.runner.load(states))

@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.cases import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.sampling import sample_module, some_starts
+from twinstep.sampling import some_starts
 
 pytestmark = pytest.mark.level1
 
@@ -20,7 +20,7 @@ def test_module_matches_the_oracle(lab, module):
     if not lab.oracle.offers("call"):
         pytest.skip("the oracle has no `call`")
     declared = lab.contract.module(module)
-    inputs = sample_module(declared, INPUTS, lab.reference.rng("module", module))
+    inputs = lab.reference.module_inputs(declared, INPUTS, "module", module)
     want = lab.oracle.call(module, inputs)
     got = lab.runner.call(module, inputs)
     found = outputs_differ(lab.contract, lab.rules, module, want, got)
@@ -53,7 +53,7 @@ def _plainest(inputs, rows):
 def test_module_inputs_are_varied(reference):
     """The level 1 domain of every module is not a single point."""
     for module in reference.contract.modules:
-        inputs = sample_module(module, 256, reference.rng("varied", module.name))
+        inputs = reference.module_inputs(module, 256, "varied", module.name)
         for field in module.inputs:
             if field.low != field.high or field.dtype == "bool":
                 assert len(np.unique(inputs[field.name])) > 1, f"{module.name}.{field.name}"

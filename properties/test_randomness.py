@@ -37,6 +37,8 @@ def _require_parts_vary(contract, named):
                 for paths in (one[1], other[1])
             )
             seen.setdefault(key, set()).add(value)
+        if len(seen) == SEEDS:
+            continue  # real numbers: no two seeds share them
         assert any(len(values) > 1 for values in seen.values()), (
             f"the {other[0]} never varies while the {one[0]} stays"
         )

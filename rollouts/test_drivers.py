@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinstep.sampling import sample_actions, sample_states, some_starts
+from twinstep.sampling import some_starts
 
 pytestmark = pytest.mark.level3
 
@@ -27,10 +27,9 @@ def test_every_declared_event_is_compared_somewhere(reference):
 
 def _placed(reference):
     """Return which events one step from the placed states of level 2 shows."""
-    contract, rng = reference.contract, reference.rng("placed")
-    states = sample_states(contract, PLACED, rng)
-    actions = sample_actions(contract, PLACED, rng)[None]
-    _, events = reference.oracle.steps(states, actions, some_starts(contract, PLACED))
+    contract = reference.contract
+    states, actions = reference.states(PLACED, "placed")
+    _, events = reference.oracle.steps(states, actions[None], some_starts(contract, PLACED))
     return dict(zip(contract.events, events.any((0, 1)), strict=True))
 
 

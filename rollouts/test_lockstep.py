@@ -2,7 +2,9 @@
 
 import pytest
 
-from twinstep.lockstep import broken_fractions, check_episodes, check_from_states
+from twinstep.from_states import broken_fractions, check_from_states
+from twinstep.horizons import check_horizons
+from twinstep.lockstep import check_episodes
 
 pytestmark = pytest.mark.level3
 
@@ -22,13 +24,33 @@ def test_episodes_match(lab, driver):
 def test_steps_from_the_oracles_states_match(lab, driver):
     """Short runs from the oracle's own states agree under the resync and window gates."""
     rules = lab.rules
-    if not (rules.resync() or rules.windows()):
+    if not rules.from_states():
         pytest.skip("every field of this candidate is compared in lockstep")
     traces = lab.traces(driver)
     lab.notes["compared"] = [f"resync {driver}"]
     outcome = check_from_states(lab.runner, traces, rules)
-    lab.notes["numbers"] = {f"{driver}: {name}": value for name, value in outcome.numbers.items()}
+    _note(lab, driver, outcome)
     lab.require_equal(outcome)
     broken = broken_fractions(outcome, rules)
     if broken:
         lab.fail("; ".join(broken))
+
+
+@pytest.mark.gates("horizon")
+def test_episodes_stay_together_as_long_as_the_gate_asks(lab, driver):
+    """Whole episodes from the same start, never corrected, part no sooner than the gate allows."""
+    if not lab.rules.horizons():
+        pytest.skip("no gate of this candidate asks how long episodes stay together")
+    traces = lab.traces(driver)
+    lab.notes["compared"] = [f"horizon {driver}"]
+    outcome, broken = check_horizons(lab.runner, traces, lab.rules)
+    _note(lab, driver, outcome)
+    if broken:
+        lab.fail("; ".join(broken))
+
+
+def _note(lab, driver, outcome):
+    """Print what was measured beside what is allowed, and keep the numbers for the verdict."""
+    lab.notes["numbers"] = {f"{driver}: {name}": value for name, value in outcome.numbers.items()}
+    label = lab.pair.label
+    lab.notes["lines"] = [f"L3 {label} {driver}, {line}" for line in outcome.lines]

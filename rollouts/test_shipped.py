@@ -12,13 +12,21 @@ from twinstep.compare import frames_differ
 from twinstep.drivers import CORE
 from twinstep.sampling import sample_actions
 from twinstep.seeds import seeds
-from twinstep.shipping import around_ends, expected_of, first_episodes, mismatch, waiting
+from twinstep.shipping import (
+    around_ends,
+    each_step,
+    expected_of,
+    first_episodes,
+    mismatch,
+    waiting,
+    without_resets,
+)
 from twinstep.tracefile import WINDOW
 
 pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
 
-#: The largest batch that `twinstep bench` runs, and how far it is played here.
-BATCH, SHORT = 65536, 64
+#: How far the largest batch is played here.
+SHORT = 64
 
 
 def _env(lab, mode):
@@ -74,6 +82,33 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
     lab.notes["auto_reset"] = [mode]
 
 
+@pytest.mark.parametrize("mode", ["off", "same-step"])
+@pytest.mark.gates("resync")
+def test_shipped_steps_from_the_oracles_states_match(lab, mode):
+    """Every recorded step, ends and next starts too, each from the oracle's own state."""
+    env = _env(lab, mode)
+    if not (lab.rules.from_states() and lab.runner.offers("load")):
+        pytest.skip("compared in lockstep, or the candidate has no `load`")
+    for driver, frames, actions in _recordings(lab):
+        count, lanes = actions.shape[:2]
+        expected = expected_of(lab.contract, frames, actions)
+        ended = expected.heads["terminated"] | expected.heads["truncated"]
+        before = (np.cumsum(ended, 0) - ended).astype(np.uint32)
+        seeds = _seeds(lab, lanes) + before[..., None] * np.array([0, 1], np.uint32)
+        rows = each_step(expected if mode == "same-step" else without_resets(expected))
+        fields = {
+            name.removeprefix("state."): values[:-1].reshape(-1, *values.shape[2:])
+            for name, values in frames.items()
+            if name.startswith("state.")
+        }
+        total = count * lanes
+        state = env._load(fields, seeds.reshape(-1, 2), np.zeros(total, bool))
+        _, steps = env.rollout(state, rows.actions)
+        problem = mismatch(rows, steps, lab.rules.one_step())
+        note = f"{problem} (each of {count} steps of {lanes} lanes has a lane of its own)"
+        _require(lab, mode, driver, note if problem else "")
+
+
 def _rollout(env, state, actions):
     """Play window by window: one compiled length for every recording."""
     parts = []
@@ -93,28 +128,31 @@ def _fields_differ(lab, frame, frames, gates):
 
 
 def test_recorded_lanes_match_inside_the_largest_batch(lab):
-    """Recorded lanes around their ends, at random places among 65,536 that are busy too."""
+    """Recorded lanes around their ends, at random places among the most that are measured."""
     env = _env(lab, "same-step")
     if not lab.runner.offers("load"):
         pytest.skip("placing lanes before their ends needs `load`")
     gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(lab))
     part, begin, before = around_ends(expected_of(lab.contract, frames, actions), SHORT)
-    count = actions.shape[1]
-    lanes = rng.permutation(BATCH)[:count]
+    count, batch = actions.shape[1], lab.contract.largest_batch
+    lanes = rng.permutation(batch)[:count]
     # Everyone else plays on from one of the recorded states, with other actions.
-    source = rng.integers(0, count, BATCH)
+    source = rng.integers(0, count, batch)
     source[lanes] = np.arange(count)
     names = [name for name in frames if name.startswith("state.")]
     fields = {n.removeprefix("state."): frames[n][begin[source], source] for n in names}
     seeds = _seeds(lab, count)[source] + np.array([0, 1], np.uint32) * before[source, None].astype(
         np.uint32
     )
-    state = env._load(fields, seeds, np.zeros(BATCH, bool))
-    moves = sample_actions(lab.contract, SHORT * BATCH, rng).reshape(
-        SHORT, BATCH, *actions.shape[2:]
+    state = env._load(fields, seeds, np.zeros(batch, bool))
+    moves = sample_actions(lab.contract, SHORT * batch, rng).reshape(
+        SHORT, batch, *actions.shape[2:]
     )
     moves[:, lanes] = part.actions
     _, steps = env.rollout(state, moves)
     _require(lab, "same-step", driver, mismatch(part, steps, gates, lanes))
-    lab.notes["batches"] = [BATCH]
+    # Fields that are not compared in lockstep are so for one step.
+    first = [jax.tree.map(lambda rows: rows[:1], whole) for whole in (part, steps)]
+    _require(lab, "same-step", driver, mismatch(*first, lab.rules.one_step(), lanes))
+    lab.notes["batches"] = [batch]

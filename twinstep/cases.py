@@ -102,7 +102,7 @@ class Answer:
     before: the oracle's frame before that step ({} at a reset, for a module, or where none
     was recorded). oracle, candidate: both frames at that step, or a module's outputs.
     history: the oracle's frames [step, ...] before the difference.
-    played: the actions as they were played (made legal).
+    played: the actions as they were played (made legal). module: of a module's case, else "".
     """
 
     step: int
@@ -112,6 +112,7 @@ class Answer:
     candidate: dict[str, np.ndarray]
     history: dict[str, np.ndarray]
     played: np.ndarray
+    module: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -231,6 +232,7 @@ def _ask_module(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules)
         {path: values[0] for path, values in got.items()},
         {},
         case.actions,
+        case.module,
     )
 
 
@@ -242,11 +244,10 @@ def outputs_differ(
     candidate: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return output name -> bool[N] where a module's outputs differ, under their fields' gates."""
-    one_step = rules.one_step()
     found = {}
     for output in contract.module(module).outputs:
         name = output.name
-        gate = one_step.get(name) or one_step.get(f"state.{name}") or Lockstep()
+        gate = rules.outputs[module, name]
         wrong = differs(np.asarray(oracle[name]), np.asarray(candidate[name]), gate)
         if wrong.any():
             found[name] = wrong.reshape(len(wrong), -1).any(-1)
@@ -264,7 +265,7 @@ def elements_that_differ(
     rows = []
     # Single values say more than vectors that are made of them.
     for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
-        gate = one_step.get(path) or one_step.get(f"state.{path}") or Lockstep()
+        gate = rules.outputs[answer.module, path] if answer.module else one_step[path]
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
         before = np.asarray(answer.before[path]) if path in answer.before else None
         wrong = differs(want, got, gate)

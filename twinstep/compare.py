@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.gates import Gate, Lockstep, Resync, Window
+from twinstep.gates import Gate, Horizon, Lockstep, Resync, Window
 
 
 def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.ndarray:
@@ -52,41 +52,75 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A gate other than lockstep, the frame path it is for, and what reports call it."""
+
+    name: str
+    path: str
+    gate: Gate | Horizon
+
+
+@dataclass(frozen=True)
 class Rules:
-    """The gates of one candidate by frame path."""
+    """The gates of one candidate by frame path, and of its modules' outputs.
+
+    outputs: (module, output) -> what one call must satisfy. named: every gate but lockstep ones,
+    further ones too, with its name. placed: what one step from a placed state must satisfy.
+    """
 
     gates: dict[str, Gate]
+    outputs: dict[tuple[str, str], Lockstep]
+    named: tuple[Named, ...]
+    placed: dict[str, Lockstep]
 
     @classmethod
     def of(cls, contract: Contract, *, candidate: str, dtype: str, platform: str) -> Rules:
-        """Look up every compared path of the contract."""
+        """Look up every compared path and every module's outputs of the contract."""
+        of = {"candidate": candidate, "dtype": dtype, "platform": platform}
+        paths = contract.compared_paths()
+        rules = [(path, contract.rule(path, **of)) for path in paths]
+        rules += [(p, rule) for rule in contract.further for p in paths if rule.fits(p, **of)]
         return cls(
+            {path: contract.gate(path, **of) for path in paths},
             {
-                path: contract.gate(path, candidate=candidate, dtype=dtype, platform=platform)
-                for path in contract.compared_paths()
-            }
+                (module.name, field.name): _once(
+                    contract.gate(
+                        f"{module.name}.{field.name}", field.name, f"state.{field.name}", **of
+                    )
+                )
+                for module in contract.modules
+                for field in module.outputs
+            },
+            tuple(
+                Named(rule.name, path, rule.gate)
+                for path, rule in rules
+                if not isinstance(rule.gate, Lockstep)
+            ),
+            {path: _once(contract.gate(f"placed.{path}", path, **of)) for path in paths},
         )
 
     def lockstep(self) -> dict[str, Lockstep]:
         """Paths that must agree over whole episodes."""
         return {p: g for p, g in self.gates.items() if isinstance(g, Lockstep)}
 
-    def resync(self) -> dict[str, Resync]:
-        """Paths that must agree one step from the oracle's state."""
-        return {p: g for p, g in self.gates.items() if isinstance(g, Resync)}
+    def from_states(self) -> list[Named]:
+        """Gates on one step, and on short windows, from the oracle's state."""
+        return [named for named in self.named if isinstance(named.gate, Resync | Window)]
 
-    def windows(self) -> dict[str, Window]:
-        """Paths that must agree over short windows from the oracle's state."""
-        return {p: g for p, g in self.gates.items() if isinstance(g, Window)}
+    def horizons(self) -> list[Named]:
+        """Gates on how long episodes stay together."""
+        return [named for named in self.named if isinstance(named.gate, Horizon)]
 
     def one_step(self) -> dict[str, Lockstep]:
         """What one step from the oracle's state must satisfy, path by path.
 
         A resync or window gate gives its maximum as tolerance.
         """
-        return {
-            p: g if isinstance(g, Lockstep) else Lockstep(atol=g.max) for p, g in self.gates.items()
-        }
+        return {path: _once(gate) for path, gate in self.gates.items()}
+
+
+def _once(gate: Gate) -> Lockstep:
+    return gate if isinstance(gate, Lockstep) else Lockstep(atol=gate.max)
 
 
 def frames_differ(

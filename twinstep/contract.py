@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import fnmatch
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.gates import Gate, GateRule, Lockstep
+from twinstep.gates import Gate, GateRule, Horizon, Lockstep
 from twinstep.plans import Transfer
 
 
@@ -142,6 +141,8 @@ class Contract:
     observation: one player's observation; `names` name its slices.
     starts: the fields of `Start.fields`; make_start fills them from a seed (None if there
         are none).
+    gates: the first that matches a path decides how it is compared; exact lockstep if none does.
+    further: gates that hold beside it, all that match.
     events: things that happen in the reference, counted as coverage.
     drivers: names of the policies that level 3 plays.
     horizon: steps after which a recorded episode is cut if it has not ended.
@@ -151,6 +152,7 @@ class Contract:
     truncates: whether the reference ever truncates an episode by itself.
     auto_resets: the kinds of auto-reset that `twinstep.make` offers; `off` alone for a variant
         that exists for its proof only.
+    largest_batch: the most lanes that `twinstep bench` measures; verified as shipped.
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
     transfer: what level 4 asks, None where it asks nothing. No part of the digest: it changes
         no trace.
@@ -169,6 +171,7 @@ class Contract:
     make_start: Callable[[np.ndarray], dict[str, np.ndarray]] | None = None
     modules: tuple[Module, ...] = ()
     gates: tuple[GateRule, ...] = ()
+    further: tuple[GateRule, ...] = ()
     events: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     drivers: tuple[str, ...] = ("random", "sticky")
@@ -176,6 +179,7 @@ class Contract:
     reset_mode: str = "none"
     truncates: bool = True
     auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
+    largest_batch: int = 65536
     source_view: str = "verbatim"
     transfer: Transfer | None = None
 
@@ -214,18 +218,21 @@ class Contract:
         """Return dtype and single-lane shape of an action, players first."""
         return np.dtype(self.action.dtype), (self.players, *self.action.shape)
 
-    def gate(self, path: str, *, candidate: str, dtype: str, platform: str) -> Gate:
-        """Return the gate of a frame path: the first rule that matches, else exact lockstep."""
+    def gate(self, *names: str, candidate: str, dtype: str, platform: str) -> Gate:
+        """Return the gate of a frame path: the first rule that matches, else exact lockstep.
+
+        names: the path, or what a module's output goes by (`newton.qacc`, `qacc`).
+        """
+        rule = self.rule(*names, candidate=candidate, dtype=dtype, platform=platform)
+        assert not isinstance(rule.gate, Horizon), "a horizon is a further gate"
+        return rule.gate
+
+    def rule(self, *names: str, candidate: str, dtype: str, platform: str) -> GateRule:
+        """Return the rule that `gate` takes its gate from."""
         for rule in self.gates:
-            pairs = (
-                (path, rule.fields),
-                (candidate, rule.candidate),
-                (dtype, rule.dtype),
-                (platform, rule.platform),
-            )
-            if all(fnmatch.fnmatchcase(value, pattern) for value, pattern in pairs):
-                return rule.gate
-        return Lockstep()
+            if rule.fits(*names, candidate=candidate, dtype=dtype, platform=platform):
+                return rule
+        return GateRule(Lockstep())
 
     def compared_paths(self) -> list[str]:
         """Return the frame paths that must agree, in frame order."""

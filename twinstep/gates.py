@@ -8,6 +8,7 @@ leaves any tolerance within a hundred steps.
 
 from __future__ import annotations
 
+import fnmatch
 from dataclasses import dataclass
 
 
@@ -44,25 +45,53 @@ class Resync:
 
 @dataclass(frozen=True)
 class Window:
-    """Windows of `steps` steps, each from the oracle's own state: no error exceeds `max`."""
+    """Windows of `steps` steps, each from the oracle's own state: no error exceeds `max`.
+
+    above: as of Resync, of all steps of all windows.
+    """
 
     steps: int
     max: float
+    above: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Whole episodes from the same start, never corrected: how long they stay together.
+
+    An episode parts where an error first exceeds `eps`. The median episode must stay for `median`
+    steps, every one for `least`. Beside another gate of the path, as one of a contract's `further`.
+    """
+
+    eps: float
+    median: int
+    least: int = 0
 
 
 Gate = Lockstep | Resync | Window
+Further = Resync | Window | Horizon
 
 
 @dataclass(frozen=True)
 class GateRule:
     """A gate and what it is for. Patterns are shell globs; the first matching rule decides.
 
-    fields: frame paths (`obs`, `state.q*`). dtype and platform are the candidate's own
-    (`float32`; `cpu`, `gpu`).
+    fields: frame paths (`obs`, `state.q*`), or modules' outputs (`newton.qacc`), which go by
+    their bare name and the path of their field too, or steps from placed states
+    (`placed.state.qvel`), which go by their path too. dtype and platform are the candidate's own
+    (`float32`; `cpu`, `gpu`). name: what reports call it.
     """
 
-    gate: Gate
+    gate: Gate | Horizon
     fields: str = "*"
     candidate: str = "*"
     dtype: str = "*"
     platform: str = "*"
+    name: str = ""
+
+    def fits(self, *names: str, candidate: str, dtype: str, platform: str) -> bool:
+        """Whether the rule is for this candidate and for what goes by any of these names."""
+        pairs = ((candidate, self.candidate), (dtype, self.dtype), (platform, self.platform))
+        return all(fnmatch.fnmatchcase(value, pattern) for value, pattern in pairs) and any(
+            fnmatch.fnmatchcase(name, self.fields) for name in names
+        )

@@ -19,13 +19,14 @@ from twinstep import host_engine, report, shipping, timestep
 from twinstep.cache import LANES, TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
-from twinstep.contract import Contract
+from twinstep.contract import Contract, Module
 from twinstep.diagnose import diagnose, shrink_episode
 from twinstep.lockstep import Outcome
 from twinstep.memory import keep_freed_memory
 from twinstep.registry import Pair, Subject
 from twinstep.report import Context
 from twinstep.running import CandidateBroken, Runner
+from twinstep.sampling import sample_actions, sample_module, sample_states
 from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
 from twinstep.timestep import StartTable
@@ -101,6 +102,7 @@ class Reference:
         self._oracle: OracleProcess | None = None
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
         self._recordings: dict[str, shipping.Recording] = {}
+        self._placed: dict[int, dict[str, np.ndarray]] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -115,6 +117,30 @@ class Reference:
         """Return the generator for a test's own draws: the same in every run."""
         words = "/".join([self.subject.label, *map(str, parts)]).encode()
         return np.random.default_rng(list(words))
+
+    def module_inputs(self, module: Module, count: int, *parts: object) -> dict[str, np.ndarray]:
+        """Draw inputs [count, ...] of a module's level 1 domain; parts: as of `rng`."""
+        rng = self.rng(*parts)
+        drawn = sample_module(module, count, rng)
+        placed = self._places(count)
+        # A placed action has an axis of players, a module's input has none.
+        return {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
+
+    def states(self, count: int, *parts: object) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Draw placed states [count, ...] and an action [count, P, ...] for each."""
+        rng = self.rng(*parts)
+        drawn = sample_states(self.contract, count, rng)
+        actions = sample_actions(self.contract, count, rng)
+        placed = self._places(count)
+        return {n: placed.get(n, v) for n, v in drawn.items()}, placed.get("action", actions)
+
+    def _places(self, count: int) -> dict[str, np.ndarray]:
+        """Return what the reference places, {} if it cannot; the same for all tests."""
+        if count not in self._placed:
+            offered = self.oracle.offers("places")
+            seed = int(self.rng("places").integers(2**31))
+            self._placed[count] = self.oracle.places(count, seed) if offered else {}
+        return self._placed[count]
 
     def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
         """Return recorded episodes of a driver: imported, cached, or recorded now.

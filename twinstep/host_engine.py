@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,8 @@ class NativeEngine:
                 "a lane of this state waits for its next episode, which this backend cannot "
                 "restore: save it one step later, or restore it in a JAX backend"
             )
+        if "seeds" in inspect.signature(self._candidate.load).parameters:
+            return self._candidate.load(dict(fields), seeds=np.asarray(seed))
         return self._candidate.load(dict(fields))
 
     def clone(self, state: Any) -> Any:

@@ -6,6 +6,7 @@ carry a leading N; an oracle with lanes does them at once, any other one after t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from twinstep.drivers import legalise
 from twinstep.frames import Start, flatten, take_lanes
 from twinstep.protocols import Oracle
 from twinstep.recording import Beat, open_lanes
+
+#: Lanes of the reference that are open at once.
+MOST_LANES = 1024
 
 
 def play_from(
@@ -31,36 +35,46 @@ def play_from(
     that ends earlier repeats its last frame. begin: a batched start [N] the lanes are put
     into first; its `fields` also carry what a state does not (a ROM, a format).
     """
-    count = actions.shape[1]
-    lanes, width = open_lanes(oracle, count)
     rows: list[tuple[dict[str, np.ndarray], np.ndarray | None]] = []
-    for first in range(0, count, width):
-        group = np.arange(first, min(first + width, count))
-        lanes.reset(take_lanes(begin, group))
-        part = {name: np.asarray(value)[group] for name, value in states.items()}
-        lanes.load(part, np.arange(len(group)))  # type: ignore[attr-defined]
-        rows.append(_play(lanes, contract, actions[:, group], lambda t, f=first: beat(f, t)))
-    frames = {path: np.concatenate([row[0][path] for row in rows], 1) for path in rows[0][0]}
-    events = [row[1] for row in rows if row[1] is not None]
-    return frames, np.concatenate(events, 1) if events else None
+    for lanes, group, known in _loaded(oracle, states, begin, actions.shape[1]):
+        frames, events = _play(
+            lanes, contract, actions[:, group], lambda t, g=group: beat(int(g[0]), t)
+        )
+        frames = {path: values[:, known:] for path, values in frames.items()}
+        rows.append((frames, None if events is None else events[:, known:]))
+    joined = {path: np.concatenate([row[0][path] for row in rows], 1) for path in rows[0][0]}
+    seen = [row[1] for row in rows if row[1] is not None]
+    return joined, np.concatenate(seen, 1) if seen else None
 
 
 def restart_from(
     oracle: Oracle, states: dict[str, np.ndarray], begin: Start, beat: Beat
 ) -> dict[str, np.ndarray]:
     """Load states [N, ...] and let the reference restart each: frames path -> [N, ...]."""
-    count = len(np.asarray(begin.seed))
-    lanes, width = open_lanes(oracle, count)
     rows = []
+    for lanes, group, known in _loaded(oracle, states, begin, len(np.asarray(begin.seed))):
+        beat(int(group[0]), 0)
+        frame = lanes.restart(np.arange(len(group)))
+        rows.append({path: np.array(value)[known:] for path, value in flatten(frame).items()})
+    return {path: np.concatenate([row[path] for row in rows]) for path in rows[0]}
+
+
+def _loaded(
+    oracle: Oracle, states: dict[str, np.ndarray], begin: Start, count: int
+) -> Iterator[tuple[Any, np.ndarray, int]]:
+    """Yield lanes in the given states, group by group.
+
+    With each come its numbers, and how many of the first ones an earlier group had: all groups
+    have one size. A lane of some references takes half a megabyte, so that they cannot be many.
+    """
+    lanes, width = open_lanes(oracle, min(count, MOST_LANES))
     for first in range(0, count, width):
-        beat(first, 0)
-        group = np.arange(first, min(first + width, count))
+        start = min(first, count - width)
+        group = np.arange(start, start + width)
         lanes.reset(take_lanes(begin, group))
         part = {name: np.asarray(value)[group] for name, value in states.items()}
-        lanes.load(part, np.arange(len(group)))  # type: ignore[attr-defined]
-        frame = lanes.restart(np.arange(len(group)))  # type: ignore[attr-defined]
-        rows.append({path: np.array(value) for path, value in flatten(frame).items()})
-    return {path: np.concatenate([row[path] for row in rows]) for path in rows[0]}
+        lanes.load(part, np.arange(width))  # type: ignore[attr-defined]
+        yield lanes, group, first - start
 
 
 def _play(

@@ -35,6 +35,9 @@ class Oracle(Protocol):
       events() -> bool[E]    which contract.events happened in the last reset or step.
       call(module, inputs)   one module alone; inputs and outputs have a leading N. May raise
                              NotCallable. Unlocks level 1 and the naming of modules.
+      places(count, seed) -> dict      states and modules' inputs [count, ...] that lie where
+                             behaviour changes. Unlocks levels 1 and 2 where ranges of single
+                             fields would give states that cannot be.
       lanes(n) -> Lanes      n episodes side by side. Unlocks fast recording.
       explain(state, action) -> str   the reference's own words for one step (log, draw sites).
     """
@@ -78,7 +81,9 @@ class Candidate(Protocol):
 
     Optional methods, used when present:
       copy(state) -> State
-      load(fields) -> State            from frame.state fields with a leading N
+      load(fields) -> State            from frame.state fields with a leading N. Where auto_step
+                                       begins episodes by their seeds it takes `seeds` too,
+                                       u32[N, 2] of the running ones
       restart(state) -> (State, Frame) the auto-reset of the reference, all lanes
       rollout(state, actions[T, N, P, ...]) -> (State, Frame with leading [T, N])
       call(module, inputs) -> outputs  leading N, same names as the oracle's
@@ -113,6 +118,7 @@ ORACLE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation, resync gates",
     "call": "level 1 against the oracle, the guilty module's name",
     "events": "coverage",
+    "places": "placed states that ranges of single fields cannot describe",
     "lanes": "fast recording",
     "restart": "the reference's own auto-reset",
 }

@@ -26,7 +26,7 @@ from twinstep.contract import Contract
 from twinstep.drivers import CORE as CORE_DRIVERS
 from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
 from twinstep.errors import UserError
-from twinstep.gates import Lockstep
+from twinstep.gates import Horizon, Lockstep
 
 
 def load_object(path: str) -> Any:
@@ -194,12 +194,15 @@ class Pair:
             return Probe({}, f"it cannot be imported ({error})", "install its extra")
 
     def has_gates(self, kind: str) -> bool:
-        """Whether the contract's rules may give this candidate `lockstep` or `resync` gates.
+        """Whether the rules may give this candidate `lockstep`, `resync` or `horizon` gates.
 
         dtype and platform are not known before it is built, so rules for any of them count.
         `resync` includes window gates.
         """
         contract, name = self.subject.contract, self.candidate.name
+        if kind == "horizon":
+            rules = [rule for rule in contract.further if isinstance(rule.gate, Horizon)]
+            return any(fnmatch.fnmatchcase(name, rule.candidate) for rule in rules)
         free = [r for r in contract.gates if fnmatch.fnmatchcase(name, r.candidate)]
         corrected = [r for r in free if not isinstance(r.gate, Lockstep)]
         if kind == "resync":

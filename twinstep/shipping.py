@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,8 +128,7 @@ def _play(
     return frames, np.stack(actions)
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(NamedTuple):
     """What an environment must return. steps[t] follows from actions[t]; valid where it exists.
 
     actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
@@ -150,10 +149,25 @@ def expected_of(contract: Contract, frames: dict[str, np.ndarray], actions: np.n
 def first_episodes(expected: Expected) -> Expected:
     """Return what no auto-reset must give: each lane up to the end of its first episode."""
     ended = expected.heads["terminated"] | expected.heads["truncated"]
-    heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
-    heads["obs"] = heads["final_obs"]
     before = np.cumsum(ended, 0) - ended
-    return Expected(expected.actions, heads, expected.valid & (before == 0))
+    whole = without_resets(expected)
+    return whole._replace(valid=whole.valid & (before == 0))
+
+
+def without_resets(expected: Expected) -> Expected:
+    """Return what each step gives if nothing is reset after it."""
+    heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
+    return expected._replace(heads=heads | {"obs": heads["final_obs"]})
+
+
+def each_step(expected: Expected) -> Expected:
+    """Return the steps [T, N] side by side, as one step of T * N lanes."""
+
+    def beside(values: np.ndarray) -> np.ndarray:
+        return values.reshape(1, -1, *values.shape[2:])
+
+    heads = {name: beside(values) for name, values in expected.heads.items()}
+    return Expected(beside(expected.actions), heads, beside(expected.valid))
 
 
 def waiting(contract: Contract, expected: Expected) -> Expected:

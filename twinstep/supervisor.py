@@ -72,6 +72,10 @@ class OracleProcess:
         """Evaluate a module on inputs with a leading N."""
         return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
 
+    def places(self, count: int, seed: int) -> dict[str, np.ndarray]:
+        """Return the states and modules' inputs [count, ...] that the reference places."""
+        return self._ask("places", count, seed)
+
     def steps(
         self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start
     ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:

@@ -22,6 +22,8 @@ def notes_of(lab: Lab) -> dict[str, Any]:
     known = dict(lab.facts)
     if made:
         gates = {path: repr(gate) for path, gate in lab.rules.gates.items()}
+        for named in lab.rules.named:
+            gates[f"{named.name} {named.path}".strip()] = repr(named.gate)
         known |= {"dtype": made.dtype, "platform": made.platform}
         known |= {"gates": gates, "owed": _owed(lab)}
     return {**known, "level": lab.level, **lab.notes}
@@ -54,7 +56,8 @@ def _owed(lab: Lab) -> list[str]:
     """Return the level 3 comparisons without which a candidate is not verified."""
     rules = lab.rules
     kinds = ["lockstep"] if rules.lockstep() else []
-    kinds += ["resync"] if rules.resync() or rules.windows() else []
+    kinds += ["resync"] if rules.from_states() else []
+    kinds += ["horizon"] if rules.horizons() else []
     return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
 
 

@@ -84,6 +84,11 @@ class OracleHost:
         self.beat(0, 0)
         return {n: np.asarray(v) for n, v in self.oracle.call(module, inputs).items()}
 
+    def places(self, count: int, seed: int) -> dict[str, np.ndarray]:
+        """Return placed states and modules' inputs, [count, ...]."""
+        self.beat(0, 0)
+        return {n: np.asarray(v) for n, v in self.oracle.places(count, seed).items()}
+
     def steps(
         self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start
     ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:

@@ -97,5 +97,6 @@ def test_a_small_error_of_one_constant_fails_the_resync_gate(run):
     code, text, verdict = run("--env", "drift", "--candidate", "wrong32", "-m", "level3")
     assert code == 1
     assert verdict["pairs"]["drift-wrong32"]["verdict"] == "differs"
-    record = json.loads((run.reports / f"{verdict['reports'][0]}.json").read_text())
-    assert record["case"]["kind"] == "step"
+    records = [json.loads((run.reports / f"{r}.json").read_text()) for r in verdict["reports"]]
+    assert "step" in [record["case"]["kind"] for record in records]
+    assert "auto_reset='off'" in text, "what ships is not compared from the oracle's states"

@@ -1,0 +1,1 @@
+"""HalfCheetah's candidates."""

@@ -1,0 +1,67 @@
+"""Where the bodies are and how they move, in the plane x (forward), z (up).
+
+Everything is taken about the torso's joint, which moves, in axes that do not turn: the numbers stay
+small however far the cheetah has run. A positive angle turns z towards x, as MuJoCo's y axis does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from twinstep.generated.halfcheetah.model import BODIES
+
+Number = Any  # a float, an array, or a symbol that is traced into another language
+
+
+class Pose(NamedTuple):
+    """Cosine and sine of a body's angle, and the place of its joint."""
+
+    cos: Number
+    sin: Number
+    x: Number
+    z: Number
+
+    def at(self, x: Number, z: Number) -> tuple[Number, Number]:
+        """Return where a point of the body's own frame is."""
+        return self.x + self.cos * x + self.sin * z, self.z - self.sin * x + self.cos * z
+
+
+class Motion(NamedTuple):
+    """A rigid motion: turning rate, and velocity of what is at the torso's joint.
+
+    Also used for accelerations and for directions in which to search.
+    """
+
+    turn: Number
+    x: Number
+    z: Number
+
+    def at(self, x: Number, z: Number) -> tuple[Number, Number]:
+        """Return the velocity of a point."""
+        return self.x + self.turn * z, self.z - self.turn * x
+
+
+def poses(q: list[Number]) -> list[Pose]:
+    """Return the seven poses of joint positions q[9]."""
+    xp = q[2].__array_namespace__()
+    found = [Pose(xp.cos(q[2]), xp.sin(q[2]), 0.0, 0.0)]
+    for body, angle in zip(BODIES[1:], q[3:], strict=True):
+        parent = found[body.parent]
+        cos, sin = xp.cos(angle), xp.sin(angle)
+        found.append(
+            Pose(
+                parent.cos * cos - parent.sin * sin,
+                parent.sin * cos + parent.cos * sin,
+                *parent.at(body.x, body.z),
+            )
+        )
+    return found
+
+
+def motions(places: list[Pose], v: list[Number]) -> list[Motion]:
+    """Return the bodies' motions under joint velocities v[9]."""
+    found = [Motion(v[2], v[0], v[1])]
+    for body, pose, rate in zip(BODIES[1:], places[1:], v[3:], strict=True):
+        parent = found[body.parent]
+        found.append(Motion(parent.turn + rate, parent.x - pose.z * rate, parent.z + pose.x * rate))
+    return found

@@ -1,0 +1,282 @@
+"""States to be asked about alone: some as random play meets them, most as it hardly ever does.
+
+Random play shows feet and head touching the floor, one joint at its limit, thighs almost never.
+What is placed here is found with MuJoCo's own kinematics: a pose is drawn, changed until it
+has what is wanted, and let down to the floor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from twinstep.contract import Contract
+from twinstep.oracles.halfcheetah.modules import (
+    DRIVEN,
+    FIRST_CAPSULE,
+    FIRST_DRIVEN,
+    JOINTS,
+    POINTS,
+    ends,
+    mujoco,
+)
+
+#: Steps of an episode that is played for states, and how many of them are taken.
+PLAYED, TAKEN = 200, 20
+#: How deep a point is in the floor: as play does it, and now and then as it does not (metres).
+USUAL_DEPTH, LARGE_DEPTH = 0.005, 0.02
+#: By how much a pose must show what was wanted of it (metres).
+CLEAR = 0.001
+#: Poses from which the one is looked for in which a point touches alone; poses that are kept
+#: for lying flat.
+STARTS, LYING = 30, 6
+#: How near to the floor or to a limit "exactly at" is.
+TOUCH = 1e-12
+FAR = 1e3
+
+State = dict[str, np.ndarray]
+
+
+def places(inside: Any, contract: Contract, count: int, seed: int) -> State:
+    """Return `count` states and a control for each, the same for the same seed.
+
+    The state's fields have a leading [count], `action` is f32[count, 1, 6]. A third is played.
+    The rest takes turns in `Stage.kinds`; some of all are far away in x. inside: the
+    environment without its wrappers; its state is left changed.
+    """
+    stage = Stage(inside, np.random.default_rng(seed))
+    wanted = count // 3
+    states = stage.played(wanted) + stage.placed(count - wanted)
+    rng = stage.rng
+    limit = contract.params["max_episode_steps"]
+    elapsed = rng.integers(0, limit, count)
+    elapsed[rng.random(count) < 0.05] = limit - 1
+    names = ("qpos", "qvel", "qacc_warmstart")
+    made = {name: np.stack([state[n] for state in states]) for n, name in enumerate(names)}
+    made["qpos"][:, 0] += np.where(rng.random(count) < 0.1, rng.uniform(-FAR, FAR, count), 0)
+    action = rng.uniform(-1.5, 1.5, (count, 1, DRIVEN))
+    at_the_ends = rng.random((count, 1, DRIVEN)) < 0.15
+    action = np.where(at_the_ends, rng.choice([-1.0, 0.0, 1.0], action.shape), action)
+    return {
+        **made,
+        "elapsed": elapsed.astype(np.int32),
+        "action": action.astype(np.float32),
+    }
+
+
+class Stage:
+    """MuJoCo's model, one state of it, and the random numbers that places are made of."""
+
+    def __init__(self, inside: Any, rng: np.random.Generator) -> None:
+        self._inside = inside
+        self._model, self._data = inside.model, inside.data
+        self.rng = rng
+        low, high = self._model.jnt_range[FIRST_DRIVEN:].T
+        self._low, self._high = low, high
+        self._radius = np.repeat(self._model.geom_size[FIRST_CAPSULE:, 0], 2)
+        #: Point -> the pose in which it is farthest below all others, and by how much (metres).
+        self._alone: dict[int, tuple[np.ndarray, float]] = {}
+        #: Number of points -> some poses in which as many are at one height.
+        self._lying: dict[int, list[np.ndarray]] = {}
+
+    # ---- as play meets them ---------------------------------------------------------
+
+    def played(self, count: int) -> list[tuple[np.ndarray, ...]]:
+        """Return `count` states of random play, from all depths of short episodes."""
+        states: list[tuple[np.ndarray, ...]] = []
+        data = self._data
+        while len(states) < count:
+            taken = set(self.rng.choice(PLAYED, TAKEN, replace=False).tolist())
+            hold = self.rng.integers(1, 6)
+            self._inside.reset(seed=int(self.rng.integers(2**32)))
+            for step in range(PLAYED):
+                if step in taken:
+                    states.append(self._copy())
+                if step % hold == 0:
+                    data.ctrl[:] = self.rng.uniform(-1.2, 1.2, DRIVEN)
+                mujoco.mj_step(self._model, data, nstep=self._inside.frame_skip)
+        return states[:count]
+
+    # ---- placed ---------------------------------------------------------------------
+
+    def placed(self, count: int) -> list[tuple[np.ndarray, ...]]:
+        """Return `count` states, the kinds in turn."""
+        kinds = self.kinds()
+        return [self._moving(kinds[n % len(kinds)]()) for n in range(count)]
+
+    def kinds(self) -> list[Callable[[], np.ndarray]]:
+        """Return what makes a pose qpos[9] of each kind; each of the 16 points counts as one."""
+        alone = [lambda point=point: self.alone(point) for point in range(POINTS)]
+        return [
+            *alone,
+            *[self.any_way_up] * 4,
+            *[self.upside_down] * 4,
+            *[self.lying] * 6,
+            *[lambda: self.beyond_limits(2)] * 3,
+            *[lambda: self.beyond_limits(3)] * 3,
+            *[self.just_touching] * 3,
+            *[self.just_at_a_limit] * 3,
+        ]
+
+    def any_way_up(self) -> np.ndarray:
+        """A pose at any angle, some after several turns."""
+        qpos = self._pose()
+        qpos[2] += self.rng.choice([0, 0, 0, -2, -1, 1, 2]) * 2 * math.pi
+        return self._let_down(qpos)
+
+    def upside_down(self) -> np.ndarray:
+        """A pose on its back."""
+        qpos = self._pose()
+        qpos[2] = self.rng.choice([-1, 1]) * math.pi + self.rng.uniform(-0.7, 0.7)
+        return self._let_down(qpos)
+
+    def alone(self, point: int) -> np.ndarray:
+        """A pose in which this point touches the floor, and no other does if that can be.
+
+        A few ends lie within the capsule of the next body: that one then is deeper.
+        """
+
+        def clear(gaps: np.ndarray) -> float:
+            others = gaps.copy()
+            others[point] = math.inf
+            return others.min() - gaps[point]
+
+        if point not in self._alone:
+            self._alone[point] = self._climb(clear, 2 * CLEAR, STARTS)
+        best, most = self._alone[point]
+        qpos, found = self._varied(best, clear, min(most / 3, most - CLEAR / 5))
+        if found > 0:
+            return self._let_down(qpos, self.rng.uniform(0.05, 0.9) * min(found, USUAL_DEPTH))
+        return self._let_down(qpos, self.rng.uniform(0.05, 1) * CLEAR - found)
+
+    def lying(self) -> np.ndarray:
+        """A pose in which four to six points touch the floor."""
+        number = int(self.rng.integers(4, 7))
+        enough = CLEAR - USUAL_DEPTH
+
+        def level(gaps: np.ndarray) -> float:
+            lowest = np.sort(gaps)
+            return lowest[0] - lowest[number - 1]
+
+        kept = self._lying.setdefault(number, [])
+        while len(kept) < LYING:
+            qpos, found = self._climb(level, enough, 1)
+            if found > enough:
+                kept.append(qpos)
+        qpos, found = self._varied(kept[self.rng.integers(LYING)], level, enough)
+        return self._let_down(qpos, self.rng.uniform(0.05, 1) * CLEAR - found)
+
+    def beyond_limits(self, number: int) -> np.ndarray:
+        """A pose with this many joints beyond a limit, in the air or on the floor."""
+        qpos = self._pose()
+        for joint in self.rng.choice(DRIVEN, number, replace=False):
+            by = 10 ** self.rng.uniform(-4, -1.2)
+            above = self.rng.random() < 0.5
+            beyond = self._high[joint] + by if above else self._low[joint] - by
+            qpos[FIRST_DRIVEN + joint] = beyond
+        return self._let_down(qpos)
+
+    def just_touching(self) -> np.ndarray:
+        """A pose whose lowest point is within 1e-12 of the floor, on either side."""
+        qpos = self._let_down(self._pose(), 0.0)
+        apart = self.rng.choice([-1, 1]) * TOUCH * 10 ** self.rng.uniform(-3, 0)
+        # The first let-down rounds at the size of the height; what is left is tiny.
+        return self._let_down(qpos, -apart)
+
+    def just_at_a_limit(self) -> np.ndarray:
+        """A pose with a joint at its limit or within 1e-12 of it, on either side."""
+        qpos = self._pose()
+        joint = self.rng.integers(DRIVEN)
+        limit = self.rng.choice([self._low[joint], self._high[joint]])
+        apart = self.rng.choice([-1, 0, 1]) * TOUCH * 10 ** self.rng.uniform(-3, 0)
+        qpos[FIRST_DRIVEN + joint] = limit + apart
+        return self._let_down(qpos)
+
+    # ---- how they are found ---------------------------------------------------------
+
+    def _pose(self) -> np.ndarray:
+        """Draw an angle and the joints, the torso at its height of 0."""
+        qpos = np.zeros(JOINTS)
+        qpos[2] = self.rng.uniform(-math.pi, math.pi)
+        qpos[FIRST_DRIVEN:] = self.rng.uniform(self._low, self._high)
+        return qpos
+
+    def _climb(
+        self, worth: Callable[[np.ndarray], float], enough: float, starts: int
+    ) -> tuple[np.ndarray, float]:
+        """Return a pose and what its points' heights are worth: `enough`, else the best found.
+
+        From several poses on, random changes are kept where they are better.
+        """
+        found: list[tuple[np.ndarray, float]] = []
+        for _ in range(starts):
+            best = self._pose()
+            most, size = worth(self._gaps(best)), 1.0
+            for _ in range(300):
+                if most > enough:
+                    return best, most
+                tried = self._near(best, size)
+                value = worth(self._gaps(tried))
+                if value > most:
+                    best, most, size = tried, value, min(1.0, size * 1.5)
+                else:
+                    size = max(0.003, size * 0.97)
+            found.append((best, most))
+        return max(found, key=lambda pose: pose[1])
+
+    def _varied(
+        self, best: np.ndarray, worth: Callable[[np.ndarray], float], least: float
+    ) -> tuple[np.ndarray, float]:
+        """Return a pose around `best` that is worth at least this, and what it is worth."""
+        size = 1.0
+        while True:
+            qpos, size = self._near(best, size), size * 0.7
+            found = worth(self._gaps(qpos))
+            if found >= least:
+                return qpos, found
+
+    def _near(self, qpos: np.ndarray, size: float) -> np.ndarray:
+        """Return a pose that differs from this one by as much as `size` says, at height 0."""
+        near = qpos + size * self.rng.normal(0, 0.3, JOINTS)
+        near[:2] = 0
+        near[FIRST_DRIVEN:] = np.clip(near[FIRST_DRIVEN:], self._low, self._high)
+        return near
+
+    def _gaps(self, qpos: np.ndarray) -> np.ndarray:
+        """Return f64[16]: how far each point is above the floor."""
+        self._data.qpos[:] = qpos
+        mujoco.mj_kinematics(self._model, self._data)
+        return ends(self._model, self._data)[:, 2] - self._radius
+
+    def _let_down(self, qpos: np.ndarray, depth: float | None = None) -> np.ndarray:
+        """Bring the lowest point to a depth in the floor; without one, to one that is drawn."""
+        if depth is None:
+            chance = self.rng.random()
+            if chance < 0.25:
+                depth = -self.rng.uniform(0, 0.05)
+            elif chance < 0.95:
+                depth = self.rng.uniform(0, USUAL_DEPTH)
+            else:
+                depth = self.rng.uniform(USUAL_DEPTH, LARGE_DEPTH)
+        let_down = qpos.copy()
+        let_down[1] -= self._gaps(qpos).min() + depth
+        return let_down
+
+    def _moving(self, qpos: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Give a pose speeds, up to far above play's, and a start for the solver."""
+        speed = self.rng.choice([0.0, 1.0, 5.0, 25.0], p=[0.1, 0.4, 0.35, 0.15])
+        qvel = speed * self.rng.normal(size=JOINTS)
+        data = self._data
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        data.ctrl[:] = self.rng.uniform(-1, 1, DRIVEN)
+        mujoco.mj_forward(self._model, data)
+        start = self.rng.integers(3)
+        warm = (data.qacc.copy(), np.zeros(JOINTS), 300 * self.rng.normal(size=JOINTS))[start]
+        return qpos, qvel, warm
+
+    def _copy(self) -> tuple[np.ndarray, ...]:
+        data = self._data
+        return data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy()

@@ -1,0 +1,127 @@
+"""Gates of continuous physics: windows, horizons and placed states, on the drifting toy."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from twinstep import placing
+from twinstep.compare import Named
+from twinstep.frames import take_lanes
+from twinstep.from_states import broken_fractions, check_from_states
+from twinstep.gates import Horizon, Window
+from twinstep.harness import Harness, Settings
+from twinstep.horizons import check_horizons
+from twinstep.registry import Pair, Subject
+from twinstep.sampling import sample_actions, sample_states, some_starts
+from twinstep.tests.toys.drift import DRIFT, Oracle
+
+
+@pytest.fixture(scope="module")
+def labs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("drift")
+    (folder / "pyproject.toml").write_text(
+        '[tool.twinstep.envs]\ndrift = "twinstep.tests.toys.drift:DRIFT"\n'
+    )
+    harness = Harness(Settings(episodes=20))
+    subject = Subject(DRIFT, DRIFT.variants[0])
+    made = {c.name: harness.lab(Pair(subject, c)) for c in DRIFT.candidates}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)  # the oracle's process finds the toy by its name
+        yield made
+        harness.close()
+
+
+def _with(lab, gate):
+    return dataclasses.replace(lab.rules, named=(Named("H", "state.angle", gate),))
+
+
+def _first_beyond(lab, eps):
+    """Count, episode by episode, the steps before an error exceeds eps."""
+    found = []
+    for chunk in lab.traces("random").chunks():
+        truth = chunk.window(0, ["state.angle"])["state.angle"]
+        for lane in range(chunk.lanes):
+            play = (take_lanes(chunk.starts, lane), chunk.actions_of(lane))
+            (got,) = lab.runner.replays([play])
+            length = int(chunk.lengths[lane])
+            size = np.abs(got["state.angle"] - truth[: length + 1, lane])
+            found.append(int(np.argmax(size > eps)) - 1 if (size > eps).any() else length)
+    return found
+
+
+@pytest.mark.parametrize(("name", "eps"), [("f32", 3e-7), ("wrong32", 1e-3), ("f64", 1e-9)])
+def test_a_horizon_is_the_number_of_steps_before_the_first_error_beyond_it(labs, name, eps):
+    lab = labs[name]
+    outcome, broken = check_horizons(lab.runner, lab.traces("random"), _with(lab, Horizon(eps, 0)))
+    steps = _first_beyond(lab, eps)
+    assert not broken
+    assert outcome.numbers == {f"state.angle within {eps:g}, median steps": np.median(steps)}
+    assert f"for {min(steps)} / {np.median(steps):g} / {max(steps)} steps" in outcome.lines[0]
+
+
+def test_episodes_that_part_too_soon_are_said_with_what_was_asked(labs):
+    lab = labs["wrong32"]
+    _, broken = check_horizons(
+        lab.runner, lab.traces("random"), _with(lab, Horizon(1e-3, 50, least=40))
+    )
+    least, median = broken
+    assert "an episode leaves 0.001 after" in least
+    assert "at least 40 are asked" in least
+    assert "the median episode leaves 0.001 after" in median
+
+
+def test_a_window_may_allow_a_share_beyond_its_threshold(labs):
+    lab = labs["wrong32"]
+    for allowed, ends in ((1.0, []), (0.0, ["allowed 0.000%"])):
+        rules = _with(lab, Window(5, 1.0, ((2e-4, allowed),)))
+        outcome = check_from_states(lab.runner, lab.traces("random"), rules)
+        assert not outcome.divergences
+        assert 0 < outcome.numbers["state.angle over 5 steps > 0.0002"] < 1
+        found = broken_fractions(outcome, rules)
+        assert [line[-len(end) :] for line, end in zip(found, ends, strict=True)] == ends
+        assert outcome.lines[0].startswith("gate H, 1,200 steps: state.angle max over 5 steps")
+
+
+def test_placed_states_are_played_in_groups_of_few_lanes(monkeypatch):
+    """A reference whose lanes are large cannot open one for each of 16,384 states."""
+    contract, rng = DRIFT.contract(DRIFT.params({})), np.random.default_rng(1)
+
+    class Many(Oracle):
+        opened = []
+
+        def lanes(self, count):
+            self.opened.append(count)
+            return Side(contract, count)
+
+    states, starts = sample_states(contract, 23, rng), some_starts(contract, 23)
+    actions = np.stack([sample_actions(contract, 23, rng) for _ in range(3)])
+    plays = []
+    for most in (1024, 5):
+        monkeypatch.setattr(placing, "MOST_LANES", most)
+        args = (states, actions, starts, lambda *_: None)
+        plays.append(placing.play_from(Many(contract), contract, *args)[0])
+    assert Many.opened == [23, 5]
+    for path, values in plays[0].items():
+        np.testing.assert_array_equal(values, plays[1][path])
+
+
+class Side:
+    """Lanes made of single pendulums."""
+
+    def __init__(self, contract, count):
+        self._all = [Oracle(contract) for _ in range(count)]
+
+    def reset(self, starts):
+        assert len(starts.seed) == len(self._all)
+
+    def load(self, state, lanes):
+        for lane in lanes:
+            self._all[lane].load({name: values[lane] for name, values in state.items()})
+
+    def step(self, actions, live):
+        frames = [oracle.step(action) for oracle, action in zip(self._all, actions, strict=True)]
+        heads = {n: np.stack([getattr(f, n) for f in frames]) for n in
+                 ("obs", "reward", "terminated", "truncated", "acting")}  # fmt: skip
+        state = {n: np.stack([f.state[n] for f in frames]) for n in frames[0].state}
+        return frames[0]._replace(**heads, state=state)
