@@ -204,10 +204,10 @@ def _gates() -> tuple[GateRule, ...]:
     ]
     double, single = ((1e-10, 1e-3),), ((1e-3, 2e-3), (2e-5, 0.5))
     one_step = [
-        GateRule(Resync(1e-9, double), "obs", dtype="float64", name="A"),
-        GateRule(Resync(1e-9, double), "state.q[pv]*", dtype="float64", name="A"),
-        GateRule(Resync(1e-9, double), "reward", dtype="float64", name="A"),
-        GateRule(Resync(1e-6), "state.qacc_warmstart", dtype="float64", name="A"),
+        GateRule(Resync(1e-8, double), "obs", dtype="float64", name="A"),
+        GateRule(Resync(1e-8, double), "state.q[pv]*", dtype="float64", name="A"),
+        GateRule(Resync(1e-8, double), "reward", dtype="float64", name="A"),
+        GateRule(Resync(1e-5), "state.qacc_warmstart", dtype="float64", name="A"),
         GateRule(Resync(1e-3), "state.qpos", dtype="float32", name="B"),
         GateRule(Resync(1e-3), "reward", dtype="float32", name="B"),
         GateRule(Resync(2e-2, single), "state.qvel", dtype="float32", name="B"),
@@ -306,7 +306,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         modules=_modules(),
         gates=_gates(),
         further=(
-            GateRule(Window(5, 1e-6), "state.q[pv]*", dtype="float64", name="C"),
+            GateRule(Window(5, 1e-5), "state.q[pv]*", dtype="float64", name="C"),
             GateRule(Window(5, 0.1, ((2e-3, 5e-4),)), "state.qpos", dtype="float32", name="C"),
             GateRule(Horizon(1e-3, 60, 40), "state.q[pv]*", dtype="float64", name="C"),
             GateRule(Horizon(1e-3, 10), "state.q[pv]*", dtype="float32", name="C"),
@@ -354,6 +354,11 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
     )
 
 
+_BUILT = {
+    "probe": "twinstep.candidates.rust_build:probe",
+    "build": "twinstep.candidates.rust_build:build",
+}
+
 HALFCHEETAH = Environment(
     name="halfcheetah",
     contract=contract,
@@ -367,6 +372,8 @@ HALFCHEETAH = Environment(
     candidates=(
         _candidate("jax", "jax_halfcheetah:HalfCheetahJax32"),
         _candidate("jax64", "jax_halfcheetah:HalfCheetahJax64"),
+        _candidate("rust", "rust_halfcheetah:HalfCheetahRust32", **_BUILT),
+        _candidate("rust64", "rust_halfcheetah:HalfCheetahRust64", **_BUILT),
     ),
     parameters=(Parameter("max_episode_steps", 1000, "steps after which an episode is truncated"),),
     doc="A planar cheetah runs to the right: seven bodies, six motors, contact with the floor.",

@@ -32,7 +32,7 @@ PYTHON = VENV / "bin" / "python"
 STATE = VENV / "setup"
 # Never .venv/bin/python itself, which goes when the environment is built anew.
 BASE_PYTHON = os.path.realpath(sys.executable)
-CARGO_MIN = (1, 85)
+CARGO_MIN = (1, 89)
 RUSTUP = (
     "Debian 13/Ubuntu 24.04 and newer: `apt install rustup`, then `rustup default stable`; "
     "elsewhere: rustup, the Rust project's installer"

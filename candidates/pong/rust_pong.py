@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinstep.candidates.pong.explain import explain
+from twinstep.candidates.rust_build import build, probe
 from twinstep.contract import Contract
-from twinstep.environment import Probe
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.protocols import ModuleCall
-from twinstep.rust_sources import sources_hash
 
 if TYPE_CHECKING:
     from twinstep_rust import PongBatch  # pyright: ignore[reportMissingImports]
 
-
-def probe(params: Mapping[str, Any]) -> Probe:
-    """Say whether the compiled module is there, and fits the sources if they are."""
-    if importlib.util.find_spec("twinstep_rust") is None:
-        return Probe({}, "the Rust module twinstep_rust is not built", "run `make setup`")
-    here = sources_hash(Path(__file__).resolve().parents[2] / "rust")
-    if here and here != build():
-        return Probe({}, "twinstep_rust was built from other sources", "run `make setup`")
-    return Probe({})
-
-
-def build() -> str:
-    """Return the hash of the sources that the compiled module was built from."""
-    import twinstep_rust  # pyright: ignore[reportMissingImports]
-
-    return twinstep_rust.sources()
+__all__ = ["PongRust", "build", "probe"]
 
 
 class PongRust:

@@ -8,6 +8,71 @@ def version() -> str:
 def sources() -> str:
     """Hash of the sources it was built from."""
 
+# halfcheetah.rs
+
+class HalfCheetahBatch:
+    """N cheetahs, in "float32" or "float64". Wrong shapes, dtypes and names raise ValueError.
+
+    Fields to write: `obs` and `final_obs` [..., 17], `qpos`, `qvel` and `qacc_warmstart` [..., 9]
+    and `reward` in the batch's dtype, `truncated` bool, `elapsed` i32; each a contiguous array,
+    none twice.
+
+    `auto_reset` says when a lane whose episode ended begins the next: "off", not by itself.
+    "same-step": `reward`, `truncated` and `final_obs` are the step's own, the other fields those
+    after the reset. "next-step": the lane does not play that step; its frame is the new episode's
+    first. The seed (a, b) of an episode is followed by (a, b + 1).
+    """
+
+    lanes: int
+    isa: str
+    seed: np.ndarray
+
+    @staticmethod
+    def reset(seeds: np.ndarray, *, dtype: str, max_episode_steps: int) -> HalfCheetahBatch:
+        """Begins one episode per seed, u32[N, 2]."""
+
+    @staticmethod
+    def load(
+        fields: dict[str, np.ndarray],
+        *,
+        dtype: str,
+        max_episode_steps: int,
+        seeds: np.ndarray | None = None,
+    ) -> HalfCheetahBatch:
+        """Continues from the fields of a frame's state, [N, ...] each; others are ignored."""
+
+    def copy(self) -> HalfCheetahBatch:
+        """Returns lanes that go on apart from these."""
+
+    def write(self, fields: dict[str, np.ndarray]) -> None:
+        """Writes fields [N, ...] of the present frame."""
+
+    def step(
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_reset: str = "off",
+    ) -> None:
+        """Plays one step with actions f32[N, 6] and writes fields [N, ...]."""
+
+    def rollout(
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_reset: str = "off",
+    ) -> None:
+        """Plays T steps with actions f32[T, N, 6] and writes fields [T, N, ...] of the frames."""
+
+def halfcheetah_call(
+    module: str, inputs: dict[str, np.ndarray], dtype: str
+) -> dict[str, np.ndarray]:
+    """Evaluates one module on inputs f64[N, ...] (seed: u32[N, 2]); outputs by name, in `dtype`."""
+
+def halfcheetah_isa() -> str:
+    """What batches compute with: "portable", "avx2" or "avx512"; TWINSTEP_ISA names another."""
+
 # pong.rs
 
 class PongBatch:

@@ -180,7 +180,10 @@ fn copy_past_caches<T: Copy>(from: &[T], to: &mut [T]) {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
         let bytes = size_of_val(from);
         let to_start = to.as_mut_ptr().cast::<__m128i>();
-        if to_start.is_aligned() && bytes % size_of::<__m128i>() == 0 && from.len() == to.len() {
+        if to_start.is_aligned()
+            && bytes.is_multiple_of(size_of::<__m128i>())
+            && from.len() == to.len()
+        {
             let from = from.as_ptr().cast::<__m128i>();
             for k in 0..bytes / size_of::<__m128i>() {
                 // SAFETY: both are as long, `to` is aligned, and every x86-64 has SSE2.

@@ -52,7 +52,7 @@ pub fn serve_with(drawn: u32, draws: u32) -> Serve {
         ball_x: WIDTH / 5.0,
         ball_y: HEIGHT / 2.0 - BALL_SIZE / 2.0,
         ball_vx: BALL_SPEED_X,
-        ball_vy: if drawn % 2 == 0 { -1.0 } else { 0.0 },
+        ball_vy: if drawn.is_multiple_of(2) { -1.0 } else { 0.0 },
         tick: 0,
         n_bounces: 0,
         draws: draws.wrapping_add(1),

@@ -1,5 +1,7 @@
 //! Python module `twinstep_rust`: one face file per environment over its plain-Rust engine.
 
+mod arrays;
+mod halfcheetah;
 mod pong;
 
 use pyo3::prelude::*;
@@ -20,5 +22,6 @@ fn sources() -> &'static str {
 fn twinstep_rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
+    halfcheetah::register(module)?;
     pong::register(module)
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use twinstep_pong as pong;
 
+use crate::arrays::rows;
 use arrays::{Given, Taken, wrong};
 
 /// Adds the names of this face to the module.
@@ -34,14 +35,6 @@ fn when(auto_restart: &str) -> PyResult<pong::AutoRestart> {
         "next-step" => Ok(pong::AutoRestart::NextStep),
         other => Err(wrong(format!("unknown auto_restart: {other}"))),
     }
-}
-
-/// The length of the first axis.
-fn rows(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let array = value.cast::<PyUntypedArray>();
-    let array = array.map_err(|_| wrong(format!("{name}: expected a NumPy array")))?;
-    let first = array.shape().first().copied();
-    first.ok_or_else(|| wrong(format!("{name} has no axis of games")))
 }
 
 /// N games of Pong. Wrong shapes, dtypes and names raise ValueError.

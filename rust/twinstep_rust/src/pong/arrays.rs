@@ -1,36 +1,11 @@
 //! NumPy arrays of the dtypes that games have, checked before anything is read or written.
 
-use numpy::{
-    PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray,
-    PyUntypedArrayMethods,
-};
-use pyo3::exceptions::PyValueError;
+use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn};
 use pyo3::prelude::*;
 use twinstep_pong as pong;
 
-pub(super) fn wrong(problem: impl Into<String>) -> PyErr {
-    PyValueError::new_err(problem.into())
-}
-
-/// Checks that `value` is a NumPy array of this shape whose elements follow each other.
-fn check(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<()> {
-    let array = value
-        .cast::<PyUntypedArray>()
-        .map_err(|_| wrong(format!("{name}: expected a NumPy array")))?;
-    if array.shape() != shape {
-        return Err(wrong(format!(
-            "{name} has shape {:?}, expected {shape:?}",
-            array.shape()
-        )));
-    }
-    // `as_slice` alone would take an array in Fortran's order, too.
-    if !array.is_c_contiguous() {
-        return Err(wrong(format!(
-            "{name} is not contiguous: use numpy.ascontiguousarray"
-        )));
-    }
-    Ok(())
-}
+use crate::arrays::check;
+pub(super) use crate::arrays::wrong;
 
 /// An array to read.
 pub(super) enum Given<'py> {

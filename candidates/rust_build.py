@@ -1,0 +1,28 @@
+"""Whether the compiled Rust module is there, and from which sources; the same for all engines."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twinstep.environment import Probe
+from twinstep.rust_sources import sources_hash
+
+
+def probe(params: Mapping[str, Any]) -> Probe:
+    """Say whether the compiled module is there, and fits the sources if they are."""
+    if importlib.util.find_spec("twinstep_rust") is None:
+        return Probe({}, "the Rust module twinstep_rust is not built", "run `make setup`")
+    here = sources_hash(Path(__file__).resolve().parents[1] / "rust")
+    if here and here != build():
+        return Probe({}, "twinstep_rust was built from other sources", "run `make setup`")
+    return Probe({})
+
+
+def build() -> str:
+    """Return the hash of the sources that the compiled module was built from."""
+    import twinstep_rust  # pyright: ignore[reportMissingImports]
+
+    return twinstep_rust.sources()

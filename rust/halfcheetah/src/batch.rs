@@ -1,0 +1,207 @@
+//! A batch of cheetahs: the engine's outer face.
+
+use rayon::prelude::*;
+
+use crate::begin::{begin, begin_next};
+use crate::block::{Block, JOINTS, LANES, MOTORS, Row};
+use crate::modules::cost;
+use crate::output::{Fields, Writer};
+use crate::real::{Isa, Real, run};
+use crate::substep::{STEP, Step};
+
+/// Steps of a block that are worth handing to another thread.
+const WORTH_A_THREAD: usize = 8;
+
+/// When a lane whose episode ended begins the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoReset {
+    /// Not by itself: it plays on.
+    Off,
+    /// In the step that ended it. The frame is that of the new episode, but for `reward`,
+    /// `truncated` and `final_obs`, which are the step's own.
+    SameStep,
+    /// In the step after, which it does not play: the frame is the new episode's first, without
+    /// reward. A batch that was loaded has no lane that waits for it.
+    NextStep,
+}
+
+/// N cheetahs. All errors are sentences about the arguments.
+#[derive(Clone)]
+pub struct Batch<T> {
+    isa: Isa,
+    max_episode_steps: i32,
+    lanes: usize,
+    blocks: Vec<Block<T>>,
+}
+
+impl<T: Real> Batch<T> {
+    fn empty(isa: Isa, max_episode_steps: i32, lanes: usize) -> Result<Self, String> {
+        if lanes == 0 || max_episode_steps < 1 {
+            return Err("there must be at least one lane and one step of an episode".into());
+        }
+        if !isa.is_here() {
+            return Err(format!("this processor has no {}", isa.name()));
+        }
+        Ok(Self {
+            isa,
+            max_episode_steps,
+            lanes,
+            blocks: vec![Block::new(); lanes.div_ceil(LANES)],
+        })
+    }
+
+    fn sow(&mut self, seeds: &[[u32; 2]]) {
+        for (block, seeds) in self.blocks.iter_mut().zip(seeds.chunks(LANES)) {
+            block.seed[..seeds.len()].copy_from_slice(seeds);
+        }
+    }
+
+    /// Begins one episode per seed.
+    pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, String> {
+        let mut batch = Self::empty(isa, max_episode_steps, seeds.len())?;
+        batch.sow(seeds);
+        let play = |block: &mut Block<T>| begin(block, u32::MAX >> (32 - LANES));
+        batch.blocks.par_iter_mut().with_min_len(8).for_each(play);
+        Ok(batch)
+    }
+
+    /// Continues from the fields of the state: `[N, 9]` three times, and `[N]` steps played.
+    /// `seeds`: of the running episodes; (0, 0) if there are none.
+    pub fn load(
+        isa: Isa,
+        max_episode_steps: i32,
+        qpos: &[T],
+        qvel: &[T],
+        qacc_warmstart: &[T],
+        elapsed: &[i32],
+        seeds: Option<&[[u32; 2]]>,
+    ) -> Result<Self, String> {
+        let lanes = elapsed.len();
+        let mut batch = Self::empty(isa, max_episode_steps, lanes)?;
+        if [qpos, qvel, qacc_warmstart].map(<[T]>::len) != [lanes * JOINTS; 3] {
+            return Err(format!("the fields of {lanes} lanes have other lengths"));
+        }
+        if let Some(seeds) = seeds {
+            if seeds.len() != lanes {
+                return Err(format!("{} seeds for {lanes} lanes", seeds.len()));
+            }
+            batch.sow(seeds);
+        }
+        for (lane, elapsed) in elapsed.iter().enumerate() {
+            let (block, place) = (&mut batch.blocks[lane / LANES], lane % LANES);
+            for k in 0..JOINTS {
+                block.qpos[k][place] = qpos[lane * JOINTS + k];
+                block.qvel[k][place] = qvel[lane * JOINTS + k];
+                block.qacc_warmstart[k][place] = qacc_warmstart[lane * JOINTS + k];
+            }
+            block.elapsed[place] = *elapsed;
+        }
+        Ok(batch)
+    }
+
+    /// Number of lanes.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The instructions it computes with.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The seeds of the running episodes.
+    pub fn seeds(&self) -> impl Iterator<Item = [u32; 2]> {
+        let seeds = self.blocks.iter().flat_map(|block| block.seed);
+        seeds.take(self.lanes)
+    }
+
+    /// Writes fields `[N, ...]` of the present frame.
+    pub fn write(&self, fields: Fields<'_, T>) -> Result<(), String> {
+        let writer = Writer::new(fields, 1, self.lanes)?;
+        for (number, block) in self.blocks.iter().enumerate() {
+            // SAFETY: step 0 of 1; only this thread writes.
+            unsafe {
+                writer.write_final(0, number, block);
+                writer.write(0, number, block);
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays `steps` steps with actions `[T, N, 6]` and writes fields `[T, N, ...]` of each frame.
+    pub fn rollout(
+        &mut self,
+        steps: usize,
+        actions: &[f32],
+        fields: Fields<'_, T>,
+        auto_reset: AutoReset,
+    ) -> Result<(), String> {
+        let wanted = steps * self.lanes * MOTORS;
+        if actions.len() != wanted {
+            return Err(format!("{} actions, expected {wanted}", actions.len()));
+        }
+        let (isa, most, lanes) = (self.isa, self.max_episode_steps, self.lanes);
+        let writer = Writer::new(fields, steps, lanes)?;
+        let play = |number: usize, block: &mut Block<T>| {
+            let first = number * LANES;
+            let count = LANES.min(lanes - first);
+            for t in 0..steps {
+                let from = (t * lanes + first) * MOTORS;
+                let waiting = match auto_reset {
+                    AutoReset::NextStep => block.ended(),
+                    _ => 0,
+                };
+                step(isa, block, &actions[from..from + count * MOTORS], most);
+                begin_next(block, waiting);
+                block.clear(waiting);
+                let over = match auto_reset {
+                    AutoReset::SameStep => block.ended(),
+                    _ => 0,
+                };
+                // SAFETY: t < steps; each block is played by one thread.
+                unsafe {
+                    writer.write_final(t, number, block);
+                    begin_next(block, over);
+                    writer.write(t, number, block);
+                }
+                block.clear(over);
+            }
+        };
+        let alone = WORTH_A_THREAD.div_ceil(steps.max(1));
+        if self.blocks.len() <= alone {
+            for (number, block) in self.blocks.iter_mut().enumerate() {
+                play(number, block);
+            }
+        } else {
+            let blocks = self.blocks.par_iter_mut().enumerate();
+            blocks
+                .with_min_len(alone)
+                .for_each(|(number, block)| play(number, block));
+        }
+        Ok(())
+    }
+}
+
+/// Plays a step of a block with actions `[n, 6]` of its first n lanes.
+fn step<T: Real>(isa: Isa, block: &mut Block<T>, actions: &[f32], max_episode_steps: i32) {
+    let mut control: [Row<T>; MOTORS] = [[T::default(); LANES]; MOTORS];
+    let mut price: Row<f32> = [0.0; LANES];
+    for (lane, action) in actions.as_chunks::<MOTORS>().0.iter().enumerate() {
+        for (row, value) in control.iter_mut().zip(action) {
+            row[lane] = T::of(f64::from(*value));
+        }
+        price[lane] = cost(action);
+    }
+    let mut travel = [T::default(); LANES];
+    let task = Step {
+        block,
+        control: &control,
+        travel: &mut travel,
+    };
+    run::<T, _, _>(isa, task);
+    for lane in 0..LANES {
+        block.reward[lane] = travel[lane] / T::of(STEP) - T::of(f64::from(price[lane]));
+        block.elapsed[lane] = block.elapsed[lane].wrapping_add(1);
+        block.truncated[lane] = block.elapsed[lane] >= max_episode_steps;
+    }
+}

@@ -1,0 +1,264 @@
+//! Contacts with the floor and joint limits.
+//!
+//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+
+use super::structures::{Contact, Limit, Load, Motion, Pose, Rows};
+use crate::vector::Vector;
+
+/// How far each capsule end is from the floor. root_height: the torso's joint above it.
+#[inline(always)]
+pub(crate) fn heights<V: Vector>(places: &[Pose<V>; 7], root_height: V) -> [V; 16] {
+    let t0 = V::of(0.5) * places[0].sin;
+    let t1 = V::of(1.1102230246251565e-16).mul_add(places[0].cos, t0);
+    let t2 = t1 + root_height;
+    let t3 = t2 - V::of(0.046);
+    let t4 = V::of(-0.5) * places[0].sin;
+    let t5 = V::of(-1.1102230246251565e-16).mul_add(places[0].cos, t4);
+    let t6 = t5 + root_height;
+    let t7 = t6 - V::of(0.046);
+    let t8 = V::of(-0.7146493405538257) * places[0].sin;
+    let t9 = V::of(0.19672398208600017).mul_add(places[0].cos, t8);
+    let t10 = t9 + root_height;
+    let t11 = t10 - V::of(0.046);
+    let t12 = V::of(-0.4853506594461742) * places[0].sin;
+    let t13 = V::of(0.0032760179139998263).mul_add(places[0].cos, t12);
+    let t14 = t13 + root_height;
+    let t15 = t14 - V::of(0.046);
+    let t16 = V::of(0.18871939418669426).neg_mul_add(places[1].sin, places[1].z);
+    let t17 = V::of(-0.2446903182275904).mul_add(places[1].cos, t16);
+    let t18 = t17 + root_height;
+    let t19 = t18 - V::of(0.046);
+    let t20 = V::of(0.011280605813305769).neg_mul_add(places[1].sin, places[1].z);
+    let t21 = V::of(-0.015309681772409586).mul_add(places[1].cos, t20);
+    let t22 = t21 + root_height;
+    let t23 = t22 - V::of(0.046);
+    let t24 = V::of(-0.27446086117273405).neg_mul_add(places[2].sin, places[2].z);
+    let t25 = V::of(-0.13648516234985636).mul_add(places[2].cos, t24);
+    let t26 = t25 + root_height;
+    let t27 = t26 - V::of(0.046);
+    let t28 = V::of(-0.005539138827266005).neg_mul_add(places[2].sin, places[2].z);
+    let t29 = V::of(-0.003514837650143668).mul_add(places[2].cos, t28);
+    let t30 = t29 + root_height;
+    let t31 = t30 - V::of(0.046);
+    let t32 = V::of(0.004927244951249875).neg_mul_add(places[3].sin, places[3].z);
+    let t33 = V::of(-0.006405535741606308).mul_add(places[3].cos, t32);
+    let t34 = t33 + root_height;
+    let t35 = t34 - V::of(0.046);
+    let t36 = V::of(0.05507275504875012).neg_mul_add(places[3].sin, places[3].z);
+    let t37 = V::of(-0.1875944642583937).mul_add(places[3].cos, t36);
+    let t38 = t37 + root_height;
+    let t39 = t38 - V::of(0.046);
+    let t40 = V::of(-0.003914941666783009).neg_mul_add(places[4].sin, places[4].z);
+    let t41 = V::of(-0.004580049102872574).mul_add(places[4].cos, t40);
+    let t42 = t41 + root_height;
+    let t43 = t42 - V::of(0.046);
+    let t44 = V::of(-0.136085058333217).neg_mul_add(places[4].sin, places[4].z);
+    let t45 = V::of(-0.23541995089712742).mul_add(places[4].cos, t44);
+    let t46 = t45 + root_height;
+    let t47 = t46 - V::of(0.046);
+    let t48 = V::of(0.005147897820126264).neg_mul_add(places[5].sin, places[5].z);
+    let t49 = V::of(-0.0025144248195741042).mul_add(places[5].cos, t48);
+    let t50 = t49 + root_height;
+    let t51 = t50 - V::of(0.046);
+    let t52 = V::of(0.12485210217987375).neg_mul_add(places[5].sin, places[5].z);
+    let t53 = V::of(-0.1774855751804259).mul_add(places[5].cos, t52);
+    let t54 = t53 + root_height;
+    let t55 = t54 - V::of(0.046);
+    let t56 = V::of(0.005475026862347528).neg_mul_add(places[6].sin, places[6].z);
+    let t57 = V::of(-0.012226506956322526).mul_add(places[6].cos, t56);
+    let t58 = t57 + root_height;
+    let t59 = t58 - V::of(0.046);
+    let t60 = V::of(0.08452497313765248).neg_mul_add(places[6].sin, places[6].z);
+    let t61 = V::of(-0.1277734930436775).mul_add(places[6].cos, t60);
+    let t62 = t61 + root_height;
+    let t63 = t62 - V::of(0.046);
+    [t3, t7, t11, t15, t19, t23, t27, t31, t35, t39, t43, t47, t51, t55, t59, t63]
+}
+
+/// The contact of a capsule end at (x, z) of a body's frame.
+#[inline(always)]
+pub(crate) fn touch<V: Vector>(pose: &Pose<V>, moving: &Motion<V>, x: V, z: V, inverse_weight: V, root_height: V) -> Contact<V> {
+    let t0 = pose.cos.mul_add(x, pose.x);
+    let t1 = pose.sin.mul_add(z, t0);
+    let t2 = pose.sin.neg_mul_add(x, pose.z);
+    let t3 = pose.cos.mul_add(z, t2);
+    let t4 = t3 + root_height;
+    let t5 = t4 - V::of(0.046);
+    let t6 = V::of(0.5).mul_sub(t5, root_height);
+    let t7 = t5.lt(V::zero());
+    let t8 = t5.min(V::zero());
+    let t9 = V::of(-100.0) * t8;
+    let t10 = t9.min(V::of(1.0));
+    let t11 = t10.le(V::of(0.5));
+    let t12 = V::of(2.0) * t10;
+    let t13 = t12 * t10;
+    let t14 = V::of(1.0) - t10;
+    let t15 = V::of(2.0) * t14;
+    let t16 = t15.neg_mul_add(t14, V::of(1.0));
+    let t17 = V::select(t11, t13, t16);
+    let t18 = V::of(0.7999).mul_add(t17, V::of(0.0001));
+    let t19 = V::of(2.693965517241378) * t18;
+    let t20 = V::of(1.0) - t18;
+    let t21 = t20 * inverse_weight;
+    let t22 = t19 / t21;
+    let t23 = V::select(t7, t22, V::zero());
+    let t24 = V::of(3906.2499999999995) * t18;
+    let t25 = moving.turn.neg_mul_add(t1, moving.z);
+    let t26 = V::of(125.0) * t25;
+    let t27 = t24.mul_add(t8, t26);
+    let t28 = moving.turn.mul_add(t6, moving.x);
+    let t29 = V::of(125.0) * t28;
+    Contact { x: t1, z: t6, weight: t23, normal: t27, tangent: t29 }
+}
+
+/// The weights of the rows that push when the body accelerates so.
+#[inline(always)]
+pub(crate) fn pushing<V: Vector>(at: &Contact<V>, speeding: &Motion<V>) -> Rows<V> {
+    let t0 = at.tangent + speeding.x;
+    let t1 = speeding.turn.mul_add(at.z, t0);
+    let t2 = at.normal + speeding.z;
+    let t3 = speeding.turn.neg_mul_add(at.x, t2);
+    let t4 = V::of(0.4).mul_add(t1, t3);
+    let t5 = t4.lt(V::zero());
+    let t6 = V::select(t5, at.weight, V::zero());
+    let t7 = V::of(0.4).neg_mul_add(t1, t3);
+    let t8 = t7.lt(V::zero());
+    let t9 = V::select(t8, at.weight, V::zero());
+    let t10 = t3.lt(V::zero());
+    let t11 = V::of(2.0) * at.weight;
+    let t12 = V::select(t10, t11, V::zero());
+    Rows { forward: t6, backward: t9, upward: t12 }
+}
+
+/// How late the rows are when the body accelerates so: what is below 0 pushes.
+#[inline(always)]
+pub(crate) fn late<V: Vector>(at: &Contact<V>, speeding: &Motion<V>) -> [V; 3] {
+    let t0 = at.tangent + speeding.x;
+    let t1 = speeding.turn.mul_add(at.z, t0);
+    let t2 = at.normal + speeding.z;
+    let t3 = speeding.turn.neg_mul_add(at.x, t2);
+    let t4 = V::of(0.4).mul_add(t1, t3);
+    let t5 = V::of(0.4).neg_mul_add(t1, t3);
+    [t4, t5, t3]
+}
+
+/// A body's load and push with those of a contact added.
+#[inline(always)]
+pub(crate) fn press<V: Vector>(at: &Contact<V>, rows: &Rows<V>, load: &Load<V>, push: &Motion<V>) -> (Load<V>, Motion<V>) {
+    let t0 = rows.forward - rows.backward;
+    let t1 = V::of(0.4) * t0;
+    let t2 = rows.forward + rows.backward;
+    let t3 = V::of(0.16000000000000003) * t2;
+    let t4 = at.z * t3;
+    let t5 = at.x.neg_mul_add(t1, t4);
+    let t6 = t2 + rows.upward;
+    let t7 = at.x * t6;
+    let t8 = at.z.neg_mul_add(t1, t7);
+    let t9 = at.x.mul_add(t8, load.tt);
+    let t10 = at.z.mul_add(t5, t9);
+    let t11 = load.tx + t5;
+    let t12 = at.z.mul_add(t1, load.tz);
+    let t13 = at.x.neg_mul_add(t6, t12);
+    let t14 = load.xx + t3;
+    let t15 = load.xz + t1;
+    let t16 = load.zz + t6;
+    let t17 = t1 * at.normal;
+    let t18 = t3.mul_add(at.tangent, t17);
+    let t19 = t6 * at.normal;
+    let t20 = t1.mul_add(at.tangent, t19);
+    let t21 = at.x.mul_add(t20, push.turn);
+    let t22 = at.z.neg_mul_add(t18, t21);
+    let t23 = push.x - t18;
+    let t24 = push.z - t20;
+    (Load { tt: t10, tx: t11, tz: t13, xx: t14, xz: t15, zz: t16 }, Motion { turn: t22, x: t23, z: t24 })
+}
+
+/// The force of a contact's rows on a body that accelerates so.
+#[inline(always)]
+pub(crate) fn force<V: Vector>(at: &Contact<V>, rows: &Rows<V>, speeding: &Motion<V>) -> Motion<V> {
+    let t0 = rows.forward + rows.backward;
+    let t1 = V::of(0.16000000000000003) * t0;
+    let t2 = at.tangent + speeding.x;
+    let t3 = speeding.turn.mul_add(at.z, t2);
+    let t4 = rows.forward - rows.backward;
+    let t5 = V::of(0.4) * t4;
+    let t6 = at.normal + speeding.z;
+    let t7 = speeding.turn.neg_mul_add(at.x, t6);
+    let t8 = t5 * t7;
+    let t9 = t1.mul_add(t3, t8);
+    let t10 = t0 + rows.upward;
+    let t11 = t10 * t7;
+    let t12 = t5.mul_add(t3, t11);
+    let t13 = at.x * t12;
+    let t14 = at.z.neg_mul_add(t9, t13);
+    let t15 = -t9;
+    let t16 = -t12;
+    Motion { turn: t14, x: t15, z: t16 }
+}
+
+/// The limit of a joint.
+#[inline(always)]
+pub(crate) fn limit<V: Vector>(angle: V, rate: V, low: V, high: V, inverse_weight: V) -> Limit<V> {
+    let t0 = angle - low;
+    let t1 = high - angle;
+    let t2 = t0.lt(t1);
+    let t3 = V::select(t2, V::of(1.0), V::of(-1.0));
+    let t4 = t0.min(t1);
+    let t5 = t4.lt(V::zero());
+    let t6 = t4.min(V::zero());
+    let t7 = V::of(-33.333333333333336) * t6;
+    let t8 = t7.min(V::of(1.0));
+    let t9 = t8.le(V::of(0.5));
+    let t10 = V::of(2.0) * t8;
+    let t11 = t10 * t8;
+    let t12 = V::of(1.0) - t8;
+    let t13 = V::of(2.0) * t12;
+    let t14 = t13.neg_mul_add(t12, V::of(1.0));
+    let t15 = V::select(t9, t11, t14);
+    let t16 = V::of(0.7999).mul_add(t15, V::of(0.0001));
+    let t17 = V::of(1.0) - t16;
+    let t18 = t17 * inverse_weight;
+    let t19 = t16 / t18;
+    let t20 = V::select(t5, t19, V::zero());
+    let t21 = V::of(3906.2499999999995) * t16;
+    let t22 = V::of(125.0) * t3;
+    let t23 = t22 * rate;
+    let t24 = t21.mul_add(t6, t23);
+    Limit { side: t3, weight: t20, target: t24 }
+}
+
+/// The joint forces of forces on the bodies.
+#[inline(always)]
+pub(crate) fn at_joints<V: Vector>(places: &[Pose<V>; 7], pushes: &[Motion<V>; 7]) -> [V; 9] {
+    let t0 = pushes[5].x + pushes[6].x;
+    let t1 = pushes[4].x + t0;
+    let t2 = pushes[0].x + t1;
+    let t3 = pushes[2].x + pushes[3].x;
+    let t4 = pushes[1].x + t3;
+    let t5 = t2 + t4;
+    let t6 = pushes[5].z + pushes[6].z;
+    let t7 = pushes[4].z + t6;
+    let t8 = pushes[0].z + t7;
+    let t9 = pushes[2].z + pushes[3].z;
+    let t10 = pushes[1].z + t9;
+    let t11 = t8 + t10;
+    let t12 = pushes[5].turn + pushes[6].turn;
+    let t13 = pushes[4].turn + t12;
+    let t14 = pushes[0].turn + t13;
+    let t15 = pushes[2].turn + pushes[3].turn;
+    let t16 = pushes[1].turn + t15;
+    let t17 = t14 + t16;
+    let t18 = places[1].z.neg_mul_add(t4, t16);
+    let t19 = places[1].x.mul_add(t10, t18);
+    let t20 = places[2].z.neg_mul_add(t3, t15);
+    let t21 = places[2].x.mul_add(t9, t20);
+    let t22 = places[3].z.neg_mul_add(pushes[3].x, pushes[3].turn);
+    let t23 = places[3].x.mul_add(pushes[3].z, t22);
+    let t24 = places[4].z.neg_mul_add(t1, t13);
+    let t25 = places[4].x.mul_add(t7, t24);
+    let t26 = places[5].z.neg_mul_add(t0, t12);
+    let t27 = places[5].x.mul_add(t6, t26);
+    let t28 = places[6].z.neg_mul_add(pushes[6].x, pushes[6].turn);
+    let t29 = places[6].x.mul_add(pushes[6].z, t28);
+    [t5, t11, t17, t19, t21, t23, t25, t27, t29]
+}

@@ -1,0 +1,171 @@
+//! The two kinds of numbers, and which instructions compute with them.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use crate::trigonometry::Constants;
+#[cfg(target_arch = "x86_64")]
+use crate::vector::{F32x8, F32x16, F64x4, F64x8};
+use crate::vector::{Portable, Task, Vector};
+
+/// Instructions that an engine is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isa {
+    /// What every processor has.
+    Portable,
+    /// AVX2 with fused multiply-add.
+    Avx2,
+    /// AVX-512F.
+    Avx512,
+}
+
+impl Isa {
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// What TWINSTEP_ISA calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this processor has the instructions.
+    pub fn is_here(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Self::Portable => true,
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Self::Portable
+        }
+    }
+
+    /// The widest that this processor has; the environment variable TWINSTEP_ISA takes another.
+    pub fn choose() -> Result<Self, String> {
+        let Ok(wanted) = std::env::var("TWINSTEP_ISA") else {
+            let mut here = Self::ALL.into_iter().filter(|isa| isa.is_here());
+            return Ok(here.next_back().unwrap_or(Self::Portable));
+        };
+        match Self::ALL.into_iter().find(|isa| isa.name() == wanted) {
+            Some(isa) if isa.is_here() => Ok(isa),
+            Some(_) => Err(format!(
+                "TWINSTEP_ISA={wanted}: this processor has no {wanted}"
+            )),
+            None => Err(format!(
+                "TWINSTEP_ISA={wanted}: portable, avx2 and avx512 are known"
+            )),
+        }
+    }
+}
+
+/// f32 or f64.
+pub trait Real:
+    Copy
+    + Default
+    + PartialOrd
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Types
+    + 'static
+{
+    /// Whether the way of a step is summed, and not the difference of two positions.
+    const SUMS_TRAVEL: bool;
+    /// Whether accelerations are searched for in MuJoCo's steps, and not in the fewest.
+    const AS_MUJOCO: bool;
+    /// Whether accelerations are corrected once after they are found.
+    const REFINES: bool;
+
+    fn of(value: f64) -> Self;
+    fn to_f64(self) -> f64;
+    fn abs(self) -> Self;
+    fn sin_cos(self) -> (Self, Self);
+    /// The representation.
+    fn bits(self) -> u64;
+}
+
+/// What goes with a kind of number inside this crate.
+pub trait Types: Sized {
+    type Portable: Vector<Scalar = Self>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Scalar = Self>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Scalar = Self>;
+    const TRIGONOMETRY: Constants;
+}
+
+macro_rules! real {
+    ($type:ident, $avx2:ident, $avx512:ident, $constants:ident) => {
+        impl Real for $type {
+            const SUMS_TRAVEL: bool = size_of::<Self>() == 4;
+            const AS_MUJOCO: bool = size_of::<Self>() == 8;
+            const REFINES: bool = size_of::<Self>() == 4;
+
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as Self
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                self.abs()
+            }
+            fn sin_cos(self) -> (Self, Self) {
+                self.sin_cos()
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self.to_bits().into()
+            }
+        }
+
+        impl Types for $type {
+            type Portable = Portable<Self>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = $avx512;
+            const TRIGONOMETRY: Constants = Constants::$constants;
+        }
+    };
+}
+real!(f32, F32x8, F32x16, F32);
+real!(f64, F64x4, F64x8, F64);
+
+/// Runs a task with the vectors of these instructions; panics if the processor lacks them.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn run<T: Real, O, K>(isa: Isa, task: K) -> O
+where
+    K: Task<T::Portable, Output = O> + Task<T::Avx2, Output = O> + Task<T::Avx512, Output = O>,
+{
+    // One look at remembered flags; it makes the calls below sound.
+    assert!(isa.is_here());
+    // SAFETY: the processor has the instructions.
+    unsafe {
+        match isa {
+            Isa::Portable => <T::Portable as Vector>::enter(task),
+            Isa::Avx2 => <T::Avx2 as Vector>::enter(task),
+            Isa::Avx512 => <T::Avx512 as Vector>::enter(task),
+        }
+    }
+}
+
+/// Runs a task; there is one kind of vector here.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn run<T: Real, O, K: Task<T::Portable, Output = O>>(isa: Isa, task: K) -> O {
+    assert!(isa.is_here());
+    // SAFETY: portable.
+    unsafe { <T::Portable as Vector>::enter(task) }
+}

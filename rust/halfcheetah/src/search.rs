@@ -1,0 +1,159 @@
+//! Newton steps of the best length: an exact search along each.
+//!
+//! Float64 searches as MuJoCo does, which stops a little beside the minimum now and then; where it
+//! stops depends on where it began and on each step's length. Float32 comes here when full steps
+//! do not end, as they could go round in a circle.
+
+use crate::constraints::{Constraints, Place, none};
+use crate::generated::prepare::motions;
+use crate::generated::solve::{balanced, mass_entries, times, trace};
+use crate::generated::tables::TOLERANCE;
+use crate::newton::Bodies;
+use crate::real::Real;
+use crate::vector::{Task, Vector};
+
+/// A bound, as MuJoCo's: where rounding decides about a row there is no end to wait for.
+const MOST_STEPS: usize = 100;
+/// The share of a step is searched until it changes by less than this part of itself.
+const fn same_share<T: Real>() -> f64 {
+    if T::AS_MUJOCO { 1e-12 } else { 1e-6 }
+}
+
+/// What is left to do from `here` on.
+pub(crate) struct Search<'a, V: Vector> {
+    pub bodies: Bodies<'a, V>,
+    pub constraints: &'a mut Constraints<V>,
+    pub here: [V; 9],
+}
+
+impl<V: Vector> Task<V> for Search<'_, V> {
+    type Output = [V; 9];
+
+    #[inline(always)]
+    fn run(self) -> [V; 9] {
+        let (bodies, constraints, mut here) = (&self.bodies, self.constraints, self.here);
+        let mass = mass_entries(bodies.places, bodies.loads);
+        constraints.look(Place::Here, &motions(bodies.places, &here), &here);
+        if V::Scalar::AS_MUJOCO {
+            cheaper(bodies, &mass, constraints, &mut here);
+        } else {
+            constraints.advance(|here, _| here);
+        }
+        let least_gain = V::of(TOLERANCE) * trace(&mass);
+        let mut pressed = bodies.unpressed();
+        let mut done = none::<V>();
+        for number in 0..MOST_STEPS {
+            let there = bodies.target(&mut pressed, constraints);
+            constraints.look(Place::There, &motions(bodies.places, &there), &there);
+            let (changed, curve) = constraints.compare();
+            if number == 0 && !V::any(changed) {
+                return there;
+            }
+            let line = Line::new(bodies, &mass, &here, &there);
+            if V::Scalar::AS_MUJOCO && number > 0 {
+                let enough = (V::of(0.5) * (line.curve + curve)).lt(least_gain);
+                done = V::or(done, enough);
+            }
+            let searched = V::and(changed, V::not(done));
+            let mut share = V::of(1.0);
+            if V::any(searched) {
+                share = line.best_share(constraints, searched);
+            }
+            let on = |here: V, there: V| {
+                let there = V::select(searched, (there - here).mul_add(share, here), there);
+                V::select(done, here, there)
+            };
+            for (here, there) in here.iter_mut().zip(there) {
+                *here = on(*here, there);
+            }
+            constraints.advance(on);
+            done = V::or(done, V::not(changed));
+            if !V::any(V::not(done)) {
+                break;
+            }
+        }
+        here
+    }
+}
+
+/// Lets the search begin at the accelerations without constraints where they cost less.
+#[inline(always)]
+fn cheaper<V: Vector>(
+    bodies: &Bodies<'_, V>,
+    mass: &[V; 36],
+    constraints: &mut Constraints<V>,
+    here: &mut [V; 9],
+) {
+    let smooth = balanced(mass, bodies.smooth);
+    constraints.look(Place::There, &motions(bodies.places, &smooth), &smooth);
+    let mut away = *here;
+    for (away, smooth) in away.iter_mut().zip(smooth) {
+        *away = *away - smooth;
+    }
+    let cost = dot(&away, &times(mass, &away)) + constraints.cost(Place::Here);
+    let is_dearer = constraints.cost(Place::There).lt(cost);
+    let on = |here, there| V::select(is_dearer, there, here);
+    for (here, smooth) in here.iter_mut().zip(smooth) {
+        *here = on(*here, smooth);
+    }
+    constraints.advance(on);
+}
+
+/// The cost of the inertias along a step: its slope is `start + share * curve`.
+struct Line<V> {
+    start: V,
+    curve: V,
+}
+
+impl<V: Vector> Line<V> {
+    #[inline(always)]
+    fn new(bodies: &Bodies<'_, V>, mass: &[V; 36], here: &[V; 9], there: &[V; 9]) -> Self {
+        let mut way = *there;
+        for (way, here) in way.iter_mut().zip(here) {
+            *way = *way - *here;
+        }
+        let heavy = times(mass, &way);
+        Self {
+            start: dot(here, &heavy) - dot(bodies.smooth, &way),
+            curve: dot(&way, &heavy),
+        }
+    }
+
+    /// The share of the step at which the cost is least, in these lanes; it may be beyond 1.
+    ///
+    /// The cost's slope is linear piece by piece and rises: Newton's method on it is exact as soon
+    /// as two shares lie on one piece. One that leaves the bracket is halved.
+    #[inline(always)]
+    fn best_share(&self, constraints: &Constraints<V>, mut searched: V::Mask) -> V {
+        let (mut low, mut high) = (V::zero(), V::of(f64::INFINITY));
+        let same_share = V::of(same_share::<V::Scalar>());
+        let mut share = V::of(1.0);
+        for _ in 0..MOST_STEPS {
+            let (slope, rise) = constraints.slope(share);
+            let slope = slope + self.curve.mul_add(share, self.start);
+            low = V::select(slope.lt(V::zero()), share, low);
+            high = V::select(V::zero().lt(slope), share, high);
+            let next = share - slope / (rise + self.curve);
+            let open = V::of(f64::MAX).lt(high);
+            let middle = V::select(open, low + low, V::of(0.5) * (low + high));
+            let beyond = V::or(next.lt(low), high.lt(next));
+            let next = V::select(beyond, middle, next);
+            let is_same = (next - share).abs().le(same_share * next.abs());
+            share = V::select(searched, next, share);
+            searched = V::and(searched, V::not(is_same));
+            if !V::any(searched) {
+                break;
+            }
+        }
+        share
+    }
+}
+
+#[inline(always)]
+fn dot<V: Vector>(one: &[V; 9], other: &[V; 9]) -> V {
+    let mut sum = V::zero();
+    for (a, b) in one.iter().zip(other) {
+        sum = a.mul_add(*b, sum);
+    }
+    sum
+}

@@ -1,0 +1,1 @@
+"""Writes the Rust of HalfCheetah's physics; see `__main__`."""
