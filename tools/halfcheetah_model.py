@@ -1,10 +1,11 @@
-"""Write `generated/halfcheetah/model.py` and the Rust table from MuJoCo's compiled model.
+"""Write `generated/halfcheetah/model.py` from MuJoCo's compiled model.
 
-    python tools/halfcheetah_model.py SOURCE
+    python tools/halfcheetah_model.py SOURCE [--check]
 
 SOURCE is a MuJoCo model file, or `gymnasium` for the one that Gymnasium's HalfCheetah-v5 loads.
 Only numbers are written, as MuJoCo's compiler computed them; the model must be the planar chain
-that the physics is written for, which is checked here.
+that the physics is written for, which is checked here. --check writes nothing and exits with 1
+if the file differs.
 """
 
 import sys
@@ -205,10 +206,13 @@ def table(model: mujoco.MjModel) -> str:
 
 def main() -> None:
     """Write the table."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python tools/halfcheetah_model.py gymnasium|FILE.xml")
-    model = load(sys.argv[1])
+    given = [word for word in sys.argv[1:] if word != "--check"]
+    if len(given) != 1:
+        sys.exit("usage: python tools/halfcheetah_model.py gymnasium|FILE.xml [--check]")
+    model = load(given[0])
     check(model)
+    if "--check" in sys.argv:
+        sys.exit(PYTHON.read_text() != table(model))
     PYTHON.write_text(table(model))
     print(f"wrote {PYTHON.relative_to(ROOT)} from MuJoCo {mujoco.__version__}")
 
