@@ -144,7 +144,7 @@ def test_a_window_gate_longer_than_every_episode_is_reported(project):
     chosen = ("--candidate", "fast32", "--set", "window=61")
     run = project.pytest(*chosen, *LEVELS, env="drift")
     assert run.code == 1
-    says = "`state.angle`: no episode was long enough for its gate, Window(steps=61, max=0.001)"
+    says = "`state.angle`: no episode was long enough for its gate, Window(steps=61, max=0.001"
     assert says in run.text
     (pair,) = run.verdict["pairs"].values()
     assert pair["verdict"] != "equal"

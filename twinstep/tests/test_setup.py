@@ -60,7 +60,7 @@ def test_nothing_is_missing_where_all_tools_are(missing, compiler):
     ("tool", "begins", "way"),
     [
         ("cc", "a C compiler (cc, gcc or clang). ", "`apt install gcc libc6-dev`"),
-        ("cargo", "cargo 1.85 or newer. ", "`apt install rustup`, then `rustup default stable`"),
+        ("cargo", "cargo 1.89 or newer. ", "`apt install rustup`, then `rustup default stable`"),
         ("npm", "npm. ", "`apt install npm`"),
     ],
 )
@@ -90,10 +90,10 @@ def test_a_python_without_venv_is_named_with_the_way_to_get_it(missing, package)
 )
 def test_a_cargo_that_is_too_old_or_has_no_toolchain_is_named(missing, cargo, says):
     (line,) = missing(GOOD | {"cargo": cargo})
-    assert line.startswith(f"cargo 1.85 or newer; the one here says {says}")
+    assert line.startswith(f"cargo 1.89 or newer; the one here says {says}")
     assert "rustup default stable" in line
     assert "\n" not in line
-    assert missing(GOOD | {"cargo": "echo 'cargo 1.85.0'"}) == []
+    assert missing(GOOD | {"cargo": "echo 'cargo 1.89.0'"}) == []
     assert missing(GOOD | {"cargo": "echo 'cargo 2.0.0'"}) == []
 
 

@@ -217,8 +217,9 @@ def test_candidates_import_nothing_of_the_oracles():
     for folder in ("candidates", "generated", "contracts"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
-                names = [alias.name for alias in getattr(node, "names", [])]
-                names = names if isinstance(node, ast.Import) else []
+                names = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
                 if isinstance(node, ast.ImportFrom):
                     names = [node.module or ""]
                     names += [f"{node.module}.{alias.name}" for alias in node.names]
