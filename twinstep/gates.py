@@ -69,7 +69,6 @@ class Horizon:
 
 
 Gate = Lockstep | Resync | Window
-Further = Resync | Window | Horizon
 
 
 @dataclass(frozen=True)
