@@ -6,8 +6,7 @@ have names:
 * A: a float64 candidate, one step from the reference's own state.
 * B: a float32 candidate, one step from the reference's own state, by maximum and by quantiles.
 * C: never corrected: windows of 5 steps, and how many steps an episode stays within 1e-3.
-* D: returns and moments of the state over whole episodes, by a test of equivalence. Not built yet,
-  and so not claimed.
+* D: returns and moments of the state over whole episodes, by a test of equivalence.
 
 Facts about the reference:
 * An action is float32, and so is its price: Gymnasium squares and sums it as it is given, not as
@@ -29,7 +28,7 @@ from typing import Any
 from twinstep.contract import Box, Contract, Field, Measure, Module, Randomness
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter
 from twinstep.errors import UserError
-from twinstep.gates import GateRule, Horizon, Lockstep, Resync, Window
+from twinstep.gates import Averages, GateRule, Horizon, Lockstep, Resync, Window
 
 JOINTS = (
     "rootx",
@@ -312,13 +311,15 @@ def contract(params: Mapping[str, Any]) -> Contract:
             GateRule(Horizon(1e-3, 60, 40), "state.q[pv]*", dtype="float64", name="C"),
             GateRule(Horizon(1e-3, 10), "state.q[pv]*", dtype="float32", name="C"),
             GateRule(Horizon(2e-3, 10, 5), "state.qpos", dtype="float32", name="C"),
+            GateRule(Averages(0.75), "reward", name="D"),
+            GateRule(Averages(1.0), "obs", name="D"),
         ),
         events=EVENTS,
         measures=(
             Measure("largest |qvel|", "state.qvel"),
             Measure("farthest", "state.qpos", "max"),
         ),
-        drivers=("random", "sticky"),
+        drivers=("random", "sticky", "trained"),
         horizon=params["max_episode_steps"],
         largest_batch=4096,
         source_view="location",
@@ -390,5 +391,6 @@ HALFCHEETAH = Environment(
         _candidate("rust64", "rust_halfcheetah:HalfCheetahRust64", **_BUILT),
     ),
     parameters=(Parameter("max_episode_steps", 1000, "steps after which an episode is truncated"),),
+    drivers={"trained": "twinstep.rollouts.drivers.halfcheetah:trained"},
     doc="A planar cheetah runs to the right: seven bodies, six motors, contact with the floor.",
 )

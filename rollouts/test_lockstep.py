@@ -2,6 +2,8 @@
 
 import pytest
 
+from twinstep import registry
+from twinstep.averages import check_averages
 from twinstep.from_states import broken_fractions, check_from_states
 from twinstep.horizons import check_horizons
 from twinstep.lockstep import check_episodes
@@ -47,6 +49,29 @@ def test_episodes_stay_together_as_long_as_the_gate_asks(lab, driver):
     _note(lab, driver, outcome)
     if broken:
         lab.fail("; ".join(broken))
+
+
+@pytest.mark.gates("averages")
+def test_whole_episodes_are_alike_on_average(lab, driver):
+    """Returns and moments of whole episodes are equivalent, whatever their single steps are."""
+    if not lab.rules.averages():
+        pytest.skip("no gate of this candidate asks what episodes are like on average")
+    if driver == "seeking":
+        pytest.skip("this driver looks ahead in the oracle: it cannot play on the candidate")
+    lab.notes["compared"] = [f"averages {driver}"]
+    outcome, broken = check_averages(
+        lab.runner, lab.traces(driver), lab.rules, _on_candidate(lab, driver)
+    )
+    _note(lab, driver, outcome)
+    if broken:
+        lab.fail("; ".join(broken))
+
+
+def _on_candidate(lab, driver):
+    """Return the driver that plays on the candidate; None where its actions depend on no frame."""
+    if driver in ("random", "sticky") and not lab.contract.masked:
+        return None
+    return registry.load_object(lab.pair.subject.driver(driver))
 
 
 def _note(lab, driver, outcome):

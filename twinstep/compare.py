@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.gates import Gate, Horizon, Lockstep, Resync, Window
+from twinstep.gates import Averages, Further, Gate, Horizon, Lockstep, Resync, Window
 
 
 def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.ndarray:
@@ -57,7 +57,7 @@ class Named:
 
     name: str
     path: str
-    gate: Gate | Horizon
+    gate: Gate | Further
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,10 @@ class Rules:
     def horizons(self) -> list[Named]:
         """Gates on how long episodes stay together."""
         return [named for named in self.named if isinstance(named.gate, Horizon)]
+
+    def averages(self) -> list[Named]:
+        """Gates on what whole episodes are like on average."""
+        return [named for named in self.named if isinstance(named.gate, Averages)]
 
     def one_step(self) -> dict[str, Lockstep]:
         """What one step from the oracle's state must satisfy, path by path.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.gates import Gate, GateRule, Horizon, Lockstep
+from twinstep.gates import Further, Gate, GateRule, Lockstep
 from twinstep.plans import Transfer
 
 
@@ -224,7 +224,7 @@ class Contract:
         names: the path, or what a module's output goes by (`newton.qacc`, `qacc`).
         """
         rule = self.rule(*names, candidate=candidate, dtype=dtype, platform=platform)
-        assert not isinstance(rule.gate, Horizon), "a horizon is a further gate"
+        assert not isinstance(rule.gate, Further), "one of a contract's further gates"
         return rule.gate
 
     def rule(self, *names: str, candidate: str, dtype: str, platform: str) -> GateRule:

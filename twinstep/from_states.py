@@ -13,12 +13,9 @@ from twinstep.compare import Miss, Named, Rules, error, first_misses, frames_dif
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep, Resync, Window
 from twinstep.lockstep import Divergence, Outcome, divergence_of
-from twinstep.running import Runner
+from twinstep.running import LOADED, Runner
 from twinstep.tracefile import WINDOW, ChunkFile
 from twinstep.traceset import TraceSet
-
-#: States per batch when a candidate is stepped from the oracle's states.
-_BATCH = 4096
 
 
 @dataclass
@@ -113,15 +110,15 @@ def _from_states(runner: Runner, chunk: ChunkFile, gates: list[_Seen], outcome: 
         frames = chunk.window(number, sorted({*paths, *(f"state.{name}" for name in names)}))
         begin = number * WINDOW
         t, lane = _beginnings(chunk.lengths - begin, len(actions), steps)
-        for part in range(0, len(t), _BATCH):
-            at, who = t[part : part + _BATCH], lane[part : part + _BATCH]
-            short = _BATCH - len(at)
+        for part in range(0, len(t), LOADED):
+            at, who = t[part : part + LOADED], lane[part : part + LOADED]
+            short = LOADED - len(at)
             at = np.concatenate([at, np.repeat(at[:1], short)])
             who = np.concatenate([who, np.repeat(who[:1], short)])
             states = {n: frames[f"state.{n}"][at, who] for n in names}
             moves = np.stack([actions[at + k, who] for k in range(steps)])
             got = runner.play_from(states, moves)
-            keep = _BATCH - short
+            keep = LOADED - short
             wrong: dict[str, np.ndarray] = {}
             for gate in gates:
                 path = gate.of.path

@@ -68,7 +68,21 @@ class Horizon:
     least: int = 0
 
 
+@dataclass(frozen=True)
+class Averages:
+    """Whole episodes from the same start: alike on average, shown by a test of equivalence.
+
+    Of `reward` the return; of any other path, element by element, the mean over an episode and the
+    mean of its square. Episodes are paired by their start. margin: how much the averages over all
+    episodes may differ, in standard deviations of the reference's episodes; TOST, alpha 0.05. One
+    of a contract's `further`, as a horizon.
+    """
+
+    margin: float
+
+
 Gate = Lockstep | Resync | Window
+Further = Horizon | Averages
 
 
 @dataclass(frozen=True)
@@ -81,7 +95,7 @@ class GateRule:
     (`float32`; `cpu`, `gpu`). name: what reports call it.
     """
 
-    gate: Gate | Horizon
+    gate: Gate | Further
     fields: str = "*"
     candidate: str = "*"
     dtype: str = "*"

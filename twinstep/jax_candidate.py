@@ -49,7 +49,7 @@ class JaxCandidate:
     batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
     reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`;
     explain(call, contract, state, action) lists a step's module calls. eager_steps: how many
-    steps a test plays without compilation, which may take seconds each.
+    steps a test plays without compilation; 0 where one takes seconds, for the slow test alone.
     dtype `float64` runs every call under `jax.enable_x64`.
     """
 

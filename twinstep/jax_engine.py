@@ -129,6 +129,8 @@ class JaxEngine:
         def everywhere(inner: Any) -> Any:
             return _choose(which, reset(seed), inner)
 
+        if few == lanes:
+            return lax.cond(count > 0, everywhere, lambda inner: inner, inner)
         branch = (count > 0).astype(jnp.int32) + (count > few).astype(jnp.int32)
         return lax.switch(branch, [lambda inner: inner, gathered, everywhere], inner)
 

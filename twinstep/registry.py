@@ -26,7 +26,9 @@ from twinstep.contract import Contract
 from twinstep.drivers import CORE as CORE_DRIVERS
 from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
 from twinstep.errors import UserError
-from twinstep.gates import Horizon, Lockstep
+from twinstep.gates import Averages, Horizon, Lockstep
+
+_FURTHER = {"horizon": Horizon, "averages": Averages}
 
 
 def load_object(path: str) -> Any:
@@ -194,14 +196,16 @@ class Pair:
             return Probe({}, f"it cannot be imported ({error})", "install its extra")
 
     def has_gates(self, kind: str) -> bool:
-        """Whether the rules may give this candidate `lockstep`, `resync` or `horizon` gates.
+        """Whether the rules may give this candidate such gates.
+
+        kind: `lockstep`, `resync`, `horizon` or `averages`.
 
         dtype and platform are not known before it is built, so rules for any of them count.
         `resync` includes window gates.
         """
         contract, name = self.subject.contract, self.candidate.name
-        if kind == "horizon":
-            rules = [rule for rule in contract.further if isinstance(rule.gate, Horizon)]
+        if kind in _FURTHER:
+            rules = [rule for rule in contract.further if isinstance(rule.gate, _FURTHER[kind])]
             return any(fnmatch.fnmatchcase(name, rule.candidate) for rule in rules)
         free = [r for r in contract.gates if fnmatch.fnmatchcase(name, r.candidate)]
         corrected = [r for r in free if not isinstance(r.gate, Lockstep)]

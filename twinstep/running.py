@@ -25,6 +25,10 @@ from twinstep.tracefile import WINDOW
 
 #: Lanes of the small batches used while shrinking and looking at single steps.
 FEW = 32
+#: Calls of a module that are made together.
+CALLS = 256
+#: Lanes that are loaded and played together at most.
+LOADED = 4096
 
 
 class CandidateBroken(Exception):
@@ -171,12 +175,32 @@ class Runner:
     def play_from(
         self, states: dict[str, np.ndarray], actions: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...]."""
-        _, frames = self.step_loop(self.load(states), actions)
-        return frames
+        """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...].
+
+        More than LOADED lanes are played in parts, so that a compiled candidate is compiled once.
+        """
+        parts = []
+        for begin in range(0, actions.shape[1], LOADED):
+            some = slice(begin, begin + LOADED)
+            state = self.load({name: values[some] for name, values in states.items()})
+            parts.append(self.step_loop(state, actions[:, some])[1])
+        return {path: np.concatenate([part[path] for part in parts], 1) for path in parts[0]}
 
     def call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Evaluate a module on inputs with a leading N, checked against its declared outputs."""
+        """Evaluate a module on inputs with a leading N, checked against its declared outputs.
+
+        The candidate is asked for CALLS rows at a time, the last ones filled up with copies of
+        the first, so that a compiled candidate is compiled once.
+        """
+        lanes = len(next(iter(inputs.values())))
+        order = np.arange(-(-lanes // CALLS) * CALLS) % lanes
+        parts = [
+            self._call(module, {n: values[rows] for n, values in inputs.items()})
+            for rows in order.reshape(-1, CALLS)
+        ]
+        return {name: np.concatenate([p[name] for p in parts])[:lanes] for name in parts[0]}
+
+    def _call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         out = self._guard(f"call {module}", lambda: self.candidate.call(module, inputs))
         lanes = len(next(iter(inputs.values())))
         declared = self.contract.module(module).outputs

@@ -58,6 +58,7 @@ def _owed(lab: Lab) -> list[str]:
     kinds = ["lockstep"] if rules.lockstep() else []
     kinds += ["resync"] if rules.from_states() else []
     kinds += ["horizon"] if rules.horizons() else []
+    kinds += ["averages"] if rules.averages() else []
     return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
 
 

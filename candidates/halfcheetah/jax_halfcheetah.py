@@ -48,7 +48,7 @@ class HalfCheetahJax(JaxCandidate):
             modules={name: _call(part, dtype) for name, part in modules.MODULES.items()},
             explain=explain,
             dtype=dtype,
-            eager_steps=1,
+            eager_steps=0,
         )
 
 

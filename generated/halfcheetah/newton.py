@@ -8,8 +8,9 @@ In float64 the search goes as MuJoCo's: from the cheaper of the last acceleratio
 constraints, always by line searches, and after the first step it stops where another promises to
 lower the cost by less than 1e-8 of the mass matrix's trace. One step in a hundred thousand then
 ends 1e-3 beside the minimum, and the next state 1e-5. Float32 rounds more than that: there full
-steps save the searching. Play needs 5 of them at the most, states that were set by hand 8. They
-could in theory go round in a circle, so that from FULL_STEPS on it searches.
+steps save the searching, and one more of them after the rows are found gives back the digits that
+the elimination of stiff contacts costs. Play needs 6 of them at the most, states that were set by
+hand 9. They could in theory go round in a circle, so that from FULL_STEPS on it searches.
 """
 
 from __future__ import annotations
@@ -78,10 +79,13 @@ class Problem(NamedTuple):
 
 
 class _Search(NamedTuple):
+    """settled: whether the last step changed no row."""
+
     at: Array
     rows: Pushing
     steps: Array
     done: Array
+    settled: Array
 
 
 def column(values: tuple[float, ...], like: Array) -> Array:
@@ -152,49 +156,39 @@ def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Arra
     if as_mujoco:
         begin = _cheaper(problem, mass, begin)
 
-    def target_of(search: _Search) -> tuple[Array, Pushing, Array, Array]:
-        """Return where a full step leads, the rows there, and where it or its start is the end."""
+    def improved(search: _Search) -> _Search:
         entries, right = apart(search.steps, system, problem, search.rows)
-        target = jnp.stack(apart(search.steps, solved, entries, right))
+        reached = times(entries, list(search.at))
+        missing = [a - b for a, b in zip(right, reached, strict=True)]
+        way = jnp.stack(apart(search.steps, solved, entries, missing))
+        target = search.at + way
         rows = pushing_rows(problem.places, problem.given, list(target))
-        way = target - search.at
-        gain = 0.5 * (way * jnp.stack(times(entries, list(way)))).sum(0)
-        enough = (gain < least_gain) & (search.steps > 0) & as_mujoco
-        return target, rows, _same(rows, search.rows), enough
+        same = _same(rows, search.rows)
+        if as_mujoco:
+            gain = 0.5 * (way * jnp.stack(missing)).sum(0)
+            enough = (gain < least_gain) & (search.steps > 0)
+            stays, done = search.done | enough, same | enough
+        else:
+            stays, done = search.done, search.settled
 
-    def keep(search: _Search, at: Array, rows: Pushing, done: Array, enough: Array) -> _Search:
-        old, new = (search.at, search.rows), (at, rows)
-        stays = (search.done | enough)[None]
-        at, rows = jax.tree.map(lambda a, b: jnp.where(stays, a, b), old, new)
-        return _Search(at, rows, search.steps + 1, search.done | done | enough)
+        def shortened() -> tuple[Array, Pushing]:
+            share = _best_share(problem, mass, search.at, target, stays | done | same)
+            at = search.at + share[None] * way
+            return at, pushing_rows(problem.places, problem.given, list(at))
 
-    def whole(search: _Search) -> _Search:
-        return keep(search, *target_of(search))
-
-    def shortened(search: _Search) -> _Search:
-        target, rows, done, enough = target_of(search)
-        share = _best_share(problem, mass, search.at, target, done | enough | search.done)
-        at = search.at + share[None] * (target - search.at)
-        rows = pushing_rows(problem.places, problem.given, list(at))
-        return keep(search, at, rows, done, enough)
+        if full_steps:
+            whole = search.steps < full_steps
+            found = jax.lax.cond(whole, lambda: (target, rows), shortened)
+        else:
+            found = shortened()
+        old = search.at, search.rows
+        at, rows = jax.tree.map(lambda a, b: jnp.where(stays[None], a, b), old, found)
+        return _Search(at, rows, search.steps + 1, search.done | done, same)
 
     rows = pushing_rows(problem.places, problem.given, list(begin))
-    first = _Search(begin, rows, jnp.int32(0), jnp.zeros(begin.shape[1:], bool))
-    # Two loops: in one, lanes would pay for both kinds of step.
-    most = jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < full_steps), whole, first)
-    end = jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < MOST_STEPS), shortened, most)
-    return end.at if as_mujoco else _refined(problem, end)
-
-
-def _refined(problem: Problem, end: _Search) -> Array:
-    """Return the solution with what it leaves over solved for once more.
-
-    Stiff contacts cost an elimination in float32 three digits, which this gives back.
-    """
-    entries, right = apart(end.steps, system, problem, end.rows)
-    reached = times(entries, list(end.at))
-    missing = [a - b for a, b in zip(right, reached, strict=True)]
-    return end.at + jnp.stack(apart(end.steps, solved, entries, missing))
+    none = jnp.zeros(begin.shape[1:], bool)
+    first = _Search(begin, rows, jnp.int32(0), none, none)
+    return jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < MOST_STEPS), improved, first).at
 
 
 def constraint_forces(problem: Problem, acceleration: Array) -> Array:

@@ -1,15 +1,16 @@
-"""Gates of continuous physics: windows, horizons and placed states, on the drifting toy."""
+"""Gates of continuous physics: windows, horizons, averages, placed states; on the drifting toy."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 
-from twinstep import placing
+from twinstep import placing, tost
+from twinstep.averages import check_averages
 from twinstep.compare import Named
 from twinstep.frames import take_lanes
 from twinstep.from_states import broken_fractions, check_from_states
-from twinstep.gates import Horizon, Window
+from twinstep.gates import Averages, Horizon, Window
 from twinstep.harness import Harness, Settings
 from twinstep.horizons import check_horizons
 from twinstep.registry import Pair, Subject
@@ -125,3 +126,74 @@ class Side:
                  ("obs", "reward", "terminated", "truncated", "acting")}  # fmt: skip
         state = {n: np.stack([f.state[n] for f in frames]) for n in frames[0].state}
         return frames[0]._replace(**heads, state=state)
+
+
+def _averaged(lab, margin, paths=("reward", "obs")):
+    named = tuple(Named("D", path, Averages(margin)) for path in paths)
+    return dataclasses.replace(lab.rules, named=named)
+
+
+def _episodes(lab, candidate):
+    """Return rewards f64[E, T] and observations f64[E, T, 3] of whole episodes, one by one."""
+    rewards, seen = [], []
+    for chunk in lab.traces("random").chunks():
+        truth = chunk.window(0, ["reward", "obs"])
+        for lane in range(chunk.lanes):
+            steps = slice(1, int(chunk.lengths[lane]) + 1)
+            of = {path: values[:, lane] for path, values in truth.items()}
+            if candidate:
+                (of,) = lab.runner.replays(
+                    [(take_lanes(chunk.starts, lane), chunk.actions_of(lane))]
+                )
+            rewards.append(of["reward"][steps, 0].astype(np.float64))
+            seen.append(of["obs"][steps, 0].astype(np.float64))
+    return np.array(rewards), np.array(seen)
+
+
+def test_averages_are_those_of_the_episodes_one_by_one(labs):
+    """The return, and of an element the mean and the mean of its square, paired by episode."""
+    lab = labs["wrong32"]
+    outcome, broken = check_averages(lab.runner, lab.traces("random"), _averaged(lab, 50.0), None)
+    (theirs, seen), (ours, shown) = _episodes(lab, False), _episodes(lab, True)
+    reach = {}
+    for name, one, other in (
+        ("reward", ours.sum(1), theirs.sum(1)),
+        ("obs", shown.mean(1), seen.mean(1)),
+        ("obs", (shown**2).mean(1), (seen**2).mean(1)),
+    ):
+        pairs = zip(one.reshape(20, -1).T, other.reshape(20, -1).T, strict=True)
+        for mine, truth in pairs:
+            found = tost.paired(mine / truth.std(ddof=1), truth / truth.std(ddof=1), 50.0)
+            reach[name] = max(reach.get(name, 0.0), -found.low, found.high)
+    assert not broken
+    assert outcome.numbers == {
+        f"{name} averages reach": pytest.approx(far) for name, far in reach.items()
+    }
+    assert "6 averages of obs" in outcome.lines[1]
+
+
+def test_averages_that_are_off_are_said_to_be_different(labs):
+    """Planted: 5 % more damping lowers the speed of every episode a little."""
+    lab = labs["wrong32"]
+    _, broken = check_averages(lab.runner, lab.traces("random"), _averaged(lab, 1e-3), None)
+    # Its return varies too much to be told apart, which does not make it equivalent.
+    assert any(line.startswith("return: not shown within 0.001") for line in broken)
+    assert any(line.startswith("obs.speed squared: different") for line in broken)
+
+
+def test_a_driver_that_looks_plays_on_what_the_candidate_shows(labs):
+    """Actions of a policy are its own on either side; recorded ones would be another game."""
+    seen = []
+
+    def watching(contract, starts, look):
+        def act(frame, t):
+            seen.append(np.asarray(frame.obs).dtype)
+            return np.sign(np.asarray(frame.obs)[:, :, 2]).reshape(-1, 1)
+
+        return act
+
+    lab = labs["f32"]
+    outcome, _ = check_averages(lab.runner, lab.traces("random"), _averaged(lab, 1e9), watching)
+    assert len(seen) == 60  # steps of an episode; all lanes fit into one batch
+    assert set(seen) == {np.dtype("float32")}
+    assert outcome.steps == 20 * 60
