@@ -29,6 +29,7 @@ from twinstep.contract import Box, Contract, Field, Measure, Module, Randomness
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter
 from twinstep.errors import UserError
 from twinstep.gates import Averages, GateRule, Horizon, Lockstep, Resync, Window
+from twinstep.plans import PPO, Transfer
 
 JOINTS = (
     "rootx",
@@ -321,6 +322,16 @@ def contract(params: Mapping[str, Any]) -> Contract:
         ),
         drivers=("random", "sticky", "trained"),
         horizon=params["max_episode_steps"],
+        # Ten training seeds spread by 150 to 300: no ten of them could show a margin of 100.
+        transfer=Transfer(
+            margin=100.0,
+            solved=500.0,
+            steps=300_000,
+            ppo=PPO(lanes=32, steps=128, learning_rate=3e-3, entropy=0.0),
+            episodes=32,
+            gap=5.0,
+            training=False,
+        ),
         largest_batch=4096,
         source_view="location",
     )

@@ -159,8 +159,10 @@ class OracleEngine:
 
     def _lanes(self, count: int) -> Lanes:
         restarts = self._contract.reset_mode == "same-step" or self._mode == "off"
-        if restarts and offers(self._first, "lanes"):
-            return self._first.lanes(count)  # type: ignore[attr-defined]
+        if offers(self._first, "lanes"):
+            lanes = self._first.lanes(count)  # type: ignore[attr-defined]
+            if restarts or offers(lanes, "begin"):
+                return lanes
         return _Scalars([self._make() for _ in range(count)])
 
     def _renewed(
@@ -176,8 +178,9 @@ class OracleEngine:
             frame = state.lanes.restart(np.flatnonzero(terminated))  # type: ignore[attr-defined]
             return _merged(frame, last, ended)
         state.seeds = np.where(ended[:, None], next_seeds(state.seeds), state.seeds)
-        assert isinstance(state.lanes, _Scalars)
-        frame = state.lanes.reset_some(self._table.of(state.seeds), np.flatnonzero(ended))
+        which = np.flatnonzero(ended)
+        starts = self._table.of(state.seeds[which])
+        frame = state.lanes.begin(starts, which)  # type: ignore[attr-defined]
         return _merged(frame, last, ended)
 
 
@@ -192,16 +195,16 @@ class _Scalars:
 
     def reset(self, starts: Start) -> Frame:
         self._rows = {}
-        return self.reset_some(starts, np.arange(len(self._oracles)))
+        return self.begin(starts, np.arange(len(self._oracles)))
 
     def step(self, actions: Array, live: Array) -> Frame:
         for i in np.flatnonzero(live):
             self._put(i, self._oracles[i].step(actions[i]))
         return unflatten(self._rows)
 
-    def reset_some(self, starts: Start, which: np.ndarray) -> Frame:
-        for i in which:
-            self._put(i, self._oracles[i].reset(take_lanes(starts, i)))
+    def begin(self, starts: Start, lanes: Any) -> Frame:
+        for place, lane in enumerate(lanes):
+            self._put(lane, self._oracles[lane].reset(take_lanes(starts, place)))
         return unflatten(self._rows)
 
     def _restart(self, lanes: Any) -> Frame:

@@ -48,6 +48,8 @@ class Transfer:
         be used up for them.
     episodes: first episodes played per policy and backend, cut at the contract's horizon.
     gap: margins by which a policy must beat random play, in the backend that trained it.
+    training: whether policies trained and played in either backend are compared too. Not where
+        training seeds spread so widely that `seeds` of them could never show the margin.
     """
 
     margin: float
@@ -59,3 +61,4 @@ class Transfer:
     tries: int = 20
     episodes: int = 128
     gap: float = 10.0
+    training: bool = True

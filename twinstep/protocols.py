@@ -60,7 +60,9 @@ class Lanes(Protocol):
 
     Lanes do not influence each other. `step` advances only lanes with `live[i]`; the rest
     of the returned frame is not read. `load`, `restart` and `events` are optional as above.
-    `load(state, lanes)` sets the lanes with these indices.
+    `load(state, lanes)` sets the lanes with these indices. So is `begin(starts, lanes) -> Frame`,
+    which begins an episode in each of these lanes (starts [len(lanes)]) while the others keep
+    theirs: it unlocks the fast `oracle` backend of `twinstep.make`.
     """
 
     def reset(self, starts: Start) -> Frame:

@@ -127,9 +127,13 @@ class HalfCheetahLanes:
         seeds = np.asarray(starts.seed)
         if len(seeds) != len(self._data):  # the last batch may be smaller
             self._resize(len(seeds))
-        self._reward[:] = 0
-        self._state["elapsed"][:] = 0
-        for lane, seed in enumerate(seeds):
+        return self.begin(starts, np.arange(len(seeds)))
+
+    def begin(self, starts: Start, lanes: Any) -> Frame:
+        """Begin episodes of the seeds u32[len(lanes), 2] in these lanes; others keep theirs."""
+        self._reward[lanes] = 0
+        self._state["elapsed"][lanes] = 0
+        for lane, seed in zip(np.asarray(lanes).tolist(), np.asarray(starts.seed), strict=True):
             self._env.reset(seed=integer(seed))
             made = inner(self._env).data
             self._put(lane, made.qpos, made.qvel, made.qacc_warmstart)

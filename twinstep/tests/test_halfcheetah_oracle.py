@@ -14,8 +14,10 @@ import pytest
 from twinstep.contract import Contract
 from twinstep.contracts.halfcheetah import contract as make_contract
 from twinstep.errors import OracleMissing
-from twinstep.frames import Frame, Start, flatten, take_lanes
+from twinstep.frames import Frame, Start, flatten, take_lanes, unflatten
+from twinstep.host_engine import OracleEngine, OracleState
 from twinstep.oracles.halfcheetah import upstream
+from twinstep.timestep import StartTable
 
 STATE = ("qpos", "qvel", "qacc_warmstart")
 
@@ -216,6 +218,45 @@ def test_fewer_starts_than_lanes() -> None:
     lanes.step(actions_of(1, 5)[0], np.ones(5, bool))
     assert_same(lanes.reset(starts(3)), others.reset(starts(3)))
     assert lanes.events().shape[0] == 3
+
+
+@pytest.mark.parametrize("mode", ["same-step", "next-step"])
+def test_lanes_begin_their_next_episodes_as_single_environments_do(mode: str) -> None:
+    """Through the end of several episodes, lanes that wait for each other in next-step mode too."""
+    contract = contract_of(4)
+
+    class Single:
+        """The reference without its lanes."""
+
+        def __init__(self) -> None:
+            oracle = oracle_of(contract)
+            self.reset, self.step, self.close = oracle.reset, oracle.step, oracle.close
+
+    table = StartTable(contract)
+    fast = OracleEngine(contract, lambda: oracle_of(contract), mode, table)
+    slow = OracleEngine(contract, Single, mode, table)
+    (one, first), (two, begun) = (engine.reset(starts(5).seed) for engine in (fast, slow))
+    assert type(one.lanes) is not type(two.lanes)
+    assert np.asarray(first.obs).tobytes() == np.asarray(begun.obs).tobytes()
+    for t, action in enumerate(actions_of(30, 5, 2)):
+        if t == 6:  # from here on the lanes' episodes end at different steps
+            for state in (one, two):
+                _begin_again(state, t)
+        one, now = fast.step(one, action)
+        two, then = slow.step(two, action)
+        for name, value in now._asdict().items():
+            if value is not None:
+                assert value.tobytes() == getattr(then, name).tobytes(), (name, t)
+        assert (one.seeds == two.seeds).all()
+
+
+def _begin_again(state: OracleState, seed: int) -> None:
+    """Begin new episodes in two of the five lanes, whatever the others do."""
+    which = np.array([1, 3])
+    begun = Start(np.full((2, 2), seed, np.uint32), {})
+    state.frame = unflatten(
+        {path: np.array(value) for path, value in flatten(state.lanes.begin(begun, which)).items()}
+    )
 
 
 def test_the_same_seed_is_the_same_episode() -> None:
