@@ -50,8 +50,9 @@ lock: setup
 	@$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  $(ARGS) --output-file requirements.lock pyproject.toml
-	@for name in rejax sb3 puffer; do $(VENV)/uv pip compile --quiet --universal --python-version 3.11 \
-	  --extra pong --group $$name --no-emit-package triton --generate-hashes --no-emit-index-url \
+	@for name in rejax sb3 puffer peers; do extra=pong; test $$name = peers && extra=halfcheetah; \
+	  $(VENV)/uv pip compile --quiet --universal --python-version 3.11 --extra $$extra \
+	  --group $$name --no-emit-package triton --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --custom-compile-command "make lock" $(ARGS) \
 	  --output-file tools/locks/$$name.lock pyproject.toml || exit 1; done
 	@npm install --package-lock-only --loglevel=error

@@ -394,6 +394,9 @@ HALFCHEETAH = Environment(
         probe="twinstep.oracles.halfcheetah.upstream:probe",
         package="twinstep.oracles.halfcheetah",
         upstream=("gymnasium", "mujoco"),
+        bench="twinstep.oracles.halfcheetah.native:runners",
+        work=1 << 16,
+        peers="twinstep.oracles.halfcheetah.peers:PEERS",
     ),
     candidates=(
         _candidate("jax", "jax_halfcheetah:HalfCheetahJax32"),

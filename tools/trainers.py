@@ -2,7 +2,9 @@
 
 `python tools/trainers.py [NAME ...]`, of `rejax`, `sb3` and `puffer`; all without a name. Each
 has a lock with hashes and an environment of its own under `.venv-trainers/`, built again when the
-lock changes. A test that is skipped there is a failure. Standard library only.
+lock changes. A test that is skipped there is a failure. `peers`, which runs only if named, has no
+tests: its environment is what `twinstep bench halfcheetah` measures others in, and its Python's
+path is printed. Standard library only.
 """
 
 import hashlib
@@ -30,6 +32,8 @@ TRAINERS = {
     ),
     "puffer": ("test_trainers_puffer.py",),
 }
+#: Environments that are only built.
+UNTESTED = ("peers",)
 
 
 def lock_of(name: str) -> Path:
@@ -75,6 +79,9 @@ def build(name: str) -> Path:
 
 def test(name: str) -> int:
     """Run the tests of a trainer; return 0 if all passed and none was skipped."""
+    if name in UNTESTED:
+        print(build(name))
+        return 0
     report = HOME / name / "report.xml"
     tests = [f"{TESTS}/{each}" for each in TRAINERS[name]]
     options = ("-m", "slow or not slow", "--durations=5", "-rsP", f"--junitxml={report}")
@@ -86,10 +93,10 @@ def test(name: str) -> int:
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(TRAINERS)
+    names, known = sys.argv[1:] or list(TRAINERS), (*TRAINERS, *UNTESTED)
     for name in names:
-        if name not in TRAINERS:
-            sys.exit(f"unknown trainer '{name}' (known: {', '.join(TRAINERS)})")
+        if name not in known:
+            sys.exit(f"unknown trainer '{name}' (known: {', '.join(known)})")
     sys.exit(max(test(name) for name in names))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import bench_table, claims, machine, paths, registry
+from twinstep.checksum import held_parts
 from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
+from twinstep.peering import find, peers_of
 from twinstep.players import AUTO_RESET, FEW, Job, variant_of
 from twinstep.registry import Subject
 from twinstep.rounds import Progress, measure, ratio, with_ratios
 from twinstep.verdicts import sources_hash, verdict_of
 
 BATCHES = (1024, 4096, 16384, 65536)
-#: Environment steps of a round if --steps is not given, in all lanes together.
-WORK = {"": 1 << 20, "mlp": 1 << 18, "gru": 1 << 15}
+#: Environment steps of a round with a policy if --steps is not given, in all lanes together.
+WORK = {"mlp": 1 << 18, "gru": 1 << 15}
 #: Rounds at most with a policy in the loop: one of a large network takes seconds.
 POLICY_ROUNDS = 7
 SCHEMA = 1
@@ -29,7 +32,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Request:
-    """What to measure. steps: of every lane in a round, 0 to choose them by the batch."""
+    """What to measure. steps: of every lane in a round, 0 to choose them by the batch.
+
+    peers: an interpreter that has other implementations installed, "" for this one alone.
+    """
 
     env: str
     variants: tuple[str, ...]
@@ -39,10 +45,12 @@ class Request:
     rounds: int
     steps: int = 0
     policies: tuple[str, ...] = ()
+    peers: str = ""
 
     def steps_of(self, lanes: int, policy: str = "") -> int:
         """Return the steps of a round."""
-        return self.steps or max(2 if policy else 8, WORK[policy] // lanes)
+        work = WORK[policy] if policy else registry.environment(self.env).oracle.work
+        return self.steps or max(2 if policy else 8, work // lanes)
 
     def command(self) -> str:
         """Return the command that measures this."""
@@ -54,6 +62,7 @@ class Request:
             ("--rounds", [self.rounds]),
             ("--steps", [self.steps] if self.steps else []),
             ("--policy", self.policies),
+            ("--peers", [self.peers] if self.peers else []),
         ]
         options = [f"{name} {value}" for name, values in chosen for value in values]
         return f"twinstep bench {self.env} {' '.join(options)}"
@@ -71,6 +80,8 @@ def add_to(commands: Any) -> None:
     bench.add_argument("--rounds", help="rounds that are timed; default: 15")
     bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
     bench.add_argument("--policy", **more, help="mlp or gru: also with a policy in the loop")
+    bench.add_argument("--peers", default="", metavar="PYTHON",
+                       help="one that has peers: `make trainers ARGS=peers`")  # fmt: skip
     bench.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of results")
     bench.add_argument(
         "--verify-claims", action="store_true", help="compare with the results in --out"
@@ -118,8 +129,10 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
     before = machine.load()
     subjects = [variant_of(request.env, name) for name in request.variants]
     cells = [
-        _cell(request, subject, cores[:threads], lanes, progress)
+        cell(request, subject, cores[:threads], lanes, progress)
+        for cell in (_cell, _physics_cell)
         for subject in subjects
+        if cell is _cell or peers_of(subject, "physics")
         for threads in request.threads
         for lanes in request.batches
     ]
@@ -162,28 +175,82 @@ def _cell(
     for pair in registry.pairs(subject, request.backends):
         own = replace(first, backend=pair.candidate.name, played=lanes)
         jobs += [own, replace(own, how="make")]
-    results = with_ratios(measure(jobs, subject.contract, request.rounds, progress))
+    jobs += _peer_jobs(request, subject, first, "environment")
+    left_out: list[str] = []
+    results = with_ratios(measure(jobs, subject.contract, request.rounds, progress, left_out))
     for result in results:
         if result["backend"]:
             (pair,) = registry.pairs(subject, [result["backend"]])
             verdict = verdict_of(subject, pair, result["platform"], AUTO_RESET)
             result["verdict"] = verdict.word
     return {
+        "work": "environment",
         "variant": variant,
         "threads": len(cores),
         "lanes": lanes,
         "steps": steps,
         "rounds": request.rounds,
         "checksum": results[0]["checksum"],
+        "compared": _compared(subject, results),
         "results": results,
+        "left_out": left_out,
     }
+
+
+def _compared(subject: Subject, results: list[dict[str, Any]]) -> list[str]:
+    """Return the parts that every backend must have to the bit."""
+    held = [
+        held_parts(subject.contract, r["backend"], r["dtype"], r["platform"])
+        for r in results
+        if r["backend"]
+    ]
+    return sorted(set.intersection(*held)) if held else []
+
+
+def _physics_cell(
+    request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
+) -> dict[str, Any]:
+    """Measure steps that write nothing: the reference's physics, the backends' and the peers'."""
+    steps, variant = request.steps_of(lanes), subject.variant.name
+    first = Job(request.env, variant, "", "physics", lanes, lanes, steps, tuple(cores))
+    own = [replace(first, backend=backend) for backend in request.backends]
+    others = _peer_jobs(request, subject, first, "physics")
+    native = [job for job in others if find(subject, job.peer).model == "reference"]
+    jobs = [*native, *own, *(job for job in others if job not in native)]
+    left_out: list[str] = []
+    results = measure(jobs, subject.contract, request.rounds, progress, left_out)
+    return {
+        "work": "physics",
+        "variant": variant,
+        "threads": len(cores),
+        "lanes": lanes,
+        "steps": steps,
+        "rounds": request.rounds,
+        "results": with_ratios(results),
+        "left_out": left_out,
+    }
+
+
+def _peer_jobs(request: Request, subject: Subject, first: Job, work: str) -> list[Job]:
+    """Return the jobs of the peers that are here or may be where --peers says."""
+    return [
+        replace(
+            first,
+            peer=peer.name,
+            played=first.lanes,
+            steps=peer.steps(first.steps, first.lanes),
+            python="" if peer.here else request.peers,
+        )
+        for peer in peers_of(subject, work)
+        if peer.here or request.peers
+    ]
 
 
 def _compiled(cells: list[dict[str, Any]], subject: Subject) -> list[str]:
     """Return the backends that a policy can be compiled together with."""
     found: dict[str, None] = {}
     for cell in cells:
-        if cell["variant"] == subject.variant.name:
+        if cell["work"] == "environment" and cell["variant"] == subject.variant.name:
             found |= {r["backend"]: None for r in cell["results"] if "hlo_bytes" in r}
     return list(found)
 
@@ -201,7 +268,7 @@ def _policy_cell(
     variant = subject.variant.name
     job = Job(request.env, variant, backend, policy, lanes, lanes, steps, tuple(cores))
     rounds = min(request.rounds, POLICY_ROUNDS)
-    asked, drawn = measure([job], subject.contract, rounds, progress)
+    asked, drawn = measure([job], subject.contract, rounds, progress, [])
     flops = asked["flops_per_step"] * asked["rate"]["median"]
     return {
         "variant": variant,
@@ -234,8 +301,8 @@ def _request(args: argparse.Namespace) -> Request:
     if not backends:
         raise UserError(f"no backend of {args.env} can run here: see `twinstep envs`")
     for policy in args.policy:
-        if policy not in WORK or not policy:
-            raise registry.unknown("policy", policy, [name for name in WORK if name])
+        if policy not in WORK:
+            raise registry.unknown("policy", policy, list(WORK))
     cores = len(os.sched_getaffinity(0))
     threads = [_number("--threads", text, int, 1) for text in args.threads]
     for count in threads:
@@ -245,12 +312,20 @@ def _request(args: argparse.Namespace) -> Request:
         args.env,
         tuple(dict.fromkeys(variants)),
         tuple(backends),
-        tuple(_number("--batch", text, int, 1) for text in args.batch) or BATCHES,
+        tuple(_number("--batch", text, int, 1) for text in args.batch)
+        or tuple(n for n in BATCHES if n <= subjects[0].contract.largest_batch),
         tuple(dict.fromkeys(threads or [1, cores])),
         _number("--rounds", args.rounds or "15", int, 1),
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
         tuple(dict.fromkeys(args.policy)),
+        _python(args.peers),
     )
+
+
+def _python(path: str) -> str:
+    if path and not shutil.which(path):
+        raise UserError(f"--peers {path}: no program to run: `make trainers ARGS=peers` makes one")
+    return path
 
 
 def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Request:
@@ -265,6 +340,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
         rounds=request.rounds if args.rounds else then["rounds"],
         steps=request.steps if args.steps else then["steps"],
         policies=request.policies if args.policy else tuple(then["policies"]),
+        peers=request.peers or then.get("peers", ""),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twinstep import alike
+
 Result = Mapping[str, Any]
 
 
@@ -13,10 +15,14 @@ def markdown(result: Result) -> str:
     parts = [_head(result)]
     for variant in dict.fromkeys(cell["variant"] for cell in result["cells"]):
         cells = [cell for cell in result["cells"] if cell["variant"] == variant]
-        parts.append(_variant(variant or "default", cells))
+        physics = [cell for cell in cells if cell.get("work") == "physics"]
+        parts.append(_variant(variant, [cell for cell in cells if cell not in physics]))
+        if physics:
+            parts.append(_physics(variant, physics))
     if result["policies"]:
         parts.append(_policies(result["policies"]))
     everything = [r for cell in result["cells"] + result["policies"] for r in cell["results"]]
+    everything = [r for r in everything if r["backend"]]
     if all(r["platform"] == "cpu" for r in everything):
         parts.append("GPU: not measured.")
     return "\n\n".join(parts) + "\n"
@@ -42,41 +48,89 @@ def _head(result: Result) -> str:
         f"Reference: {result['reference']}. M steps/s are millions of environment steps per "
         "second in all lanes, median of the rounds (least to greatest). Rounds of all backends "
         "alternate. A ratio is the median over the rounds of how many times faster a backend "
-        "played the same round. In every round, observations, rewards and ends of all backends "
-        "had the same checksum, and at the end their states. `NAME` alone writes what the "
+        f"played the same round. {_equal_work(result)} `NAME` alone writes what the "
         "reference writes, to memory in use before; `NAME, make().rollout` is what a user calls, "
         "which also gives the last observation of each episode that ended.\n\n" + "\n".join(facts)
     )
 
 
+def _equal_work(result: Result) -> str:
+    """Say how it was made sure that all backends did the same work."""
+    compared = result["cells"][0].get("compared", ["obs"])
+    if "obs" in compared:
+        return (
+            "In every round, observations, rewards and ends of all backends had the same checksum, "
+            "and at the end their states."
+        )
+    return (
+        "Bits may differ here: in every round, the ends of all backends had the same checksum, and "
+        f"in the first one their mean returns lay within {alike.MOST:g} standard errors of the "
+        "reference's (mean squares of the state where only physics is measured)."
+    )
+
+
 def _variant(variant: str, cells: Sequence[Result]) -> str:
-    rows = [["threads", "lanes", "backend", "M steps/s", "to the best reference",
-             "to the plain one", "peak MB", "first call", "HLO"]]  # fmt: skip
-    for cell in cells:
-        plain = next(r for r in cell["results"] if not r["backend"])
-        best = next(r for r in cell["results"] if r["best_reference"])
-        shown = list({id(r): r for r in (plain, best)}.values())
-        shown += [r for r in cell["results"] if r["backend"]]
-        rows += [_row(cell, r) for r in shown]
     checksums = ", ".join(
         f"{c['lanes']} x {c['steps']} x {c['rounds']}: `{c['checksum']}`"
         for c in {(c["lanes"], c["steps"]): c for c in cells}.values()
     )
-    text = f"## {variant}\n\n{_table(rows)}\n\nChecksums (lanes x steps x rounds): {checksums}."
+    text = f"## {variant or 'default'}\n\n{_measured(cells)}\n\n"
+    text += f"Checksums (lanes x steps x rounds): {checksums}."
     few = {r["lanes_played"] for c in cells for r in c["results"] if r["lanes_played"] < c["lanes"]}
     if few:
         text += f" The reference played, and is compared in, the first {max(few)} lanes."
-    natives = [r["name"] for r in cells[0]["results"] if not r["backend"]]
-    if len(natives) > 1:
+    if len(_ways(cells)) > 2:
         text += f"\n\nWays to run the reference that were tried, M steps/s:\n\n{_tried(cells)}"
     return text
 
 
-def _row(cell: Result, result: Result) -> list[str]:
+def _physics(variant: str, cells: Sequence[Result]) -> str:
+    title = f"{variant}, physics alone" if variant else "Physics alone"
+    return (
+        f"## {title}\n\nSteps that neither observe, nor reward, nor begin episodes.\n\n"
+        + _measured(cells)
+    )
+
+
+def _measured(cells: Sequence[Result]) -> str:
+    """Return the table of the reference, the backends and the peers; what is said of the peers."""
+    everything = [r for cell in cells for r in cell["results"]]
+    peers = list(dict.fromkeys(r["name"] for r in everything if _is_peer(r)))
+    rows = [["threads", "lanes", "backend", "M steps/s", "to the best reference",
+             "to the plain one", *(f"to {name}" for name in peers),
+             "peak MB", "first call", "HLO"]]  # fmt: skip
+    for cell in cells:
+        plain = next(r for r in cell["results"] if not r["backend"])
+        best = next(r for r in cell["results"] if r["best_reference"])
+        shown = list({id(r): r for r in (plain, best)}.values())
+        shown += [r for r in cell["results"] if r["backend"] or _is_peer(r)]
+        rows += [_row(cell, r, peers) for r in shown]
+    notes = {r["name"]: r["note"] for r in everything if _is_peer(r)}
+    notes |= {text: "" for cell in cells for text in cell.get("left_out", ())}
+    said = "".join(
+        f"\n- {name}: {note}" if note else f"\n- not measured: {name}"
+        for name, note in notes.items()
+    )
+    return _table(rows) + (f"\n\nOther implementations:\n{said}" if said else "")
+
+
+def _is_peer(result: Result) -> bool:
+    return bool(result.get("peer")) and result["model"] != "reference"
+
+
+def _ways(cells: Sequence[Result]) -> list[str]:
+    """Return the names of all ways to run the reference."""
+    found = [r for cell in cells for r in cell["results"] if not r["backend"] and not _is_peer(r)]
+    return list(dict.fromkeys(r["name"] for r in found))
+
+
+def _row(cell: Result, result: Result, peers: Sequence[str]) -> list[str]:
     name = result["name"]
-    if not result["backend"]:
+    if _is_peer(result):
+        name += " (another model)" if result["model"] == "another" else ""
+    elif not result["backend"]:
         name = f"reference, {name}" + (" (best)" if result["best_reference"] else "")
-    own = bool(result["backend"])
+    own, to_peers = bool(result["backend"]), result.get("to_peers", {})
     device = result["memory"].get("device", 0)
     memory = f"{result['memory']['peak'] / 1e6:.0f}"
     return [
@@ -86,6 +140,7 @@ def _row(cell: Result, result: Result) -> list[str]:
         _spread(result["rate"], 1e-6),
         _spread(result["ratio"]["best"]) if own else "",
         _spread(result["ratio"]["plain"]) if own else "",
+        *(_spread(to_peers[peer]) if peer in to_peers else "" for peer in peers),
         memory + (f" + {device / 1e6:.0f}" if device else ""),
         f"{first_extra(result):.2f} s" if own and first_extra(result) > 0.1 else "",
         f"{result['hlo_instructions']} ({result['hlo_bytes'] / 1e3:.0f} kB)"
@@ -100,12 +155,11 @@ def first_extra(result: Result) -> float:
 
 
 def _tried(cells: Sequence[Result]) -> str:
-    names = [r["name"] for r in cells[0]["results"] if not r["backend"]]
     rows = [["reference", *(f"{c['lanes']} lanes, {c['threads']} threads" for c in cells)]]
-    for name in names:
-        found = [next(r for r in c["results"] if r["name"] == name) for c in cells]
+    for name in _ways(cells):
+        found = [next((r for r in c["results"] if r["name"] == name), None) for c in cells]
         rows.append(
-            [name, *(_number(r["rate"]["median"] / 1e6) + _star(r) for r in found)],
+            [name, *(_number(r["rate"]["median"] / 1e6) + _star(r) if r else "" for r in found)],
         )
     return _table(rows) + "\n\n\\* the best of its column."
 

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from twinstep import registry, saving
+from twinstep import debugging, registry, saving
 from twinstep.contract import ActionSpace, Contract, Field
 from twinstep.environment import Variant
 from twinstep.errors import OracleMissing, UserError
@@ -35,6 +35,7 @@ def make(
     *,
     auto_reset: str = "same-step",
     starts: Start | None = None,
+    debug: bool = False,
     **params: Any,
 ) -> Env:
     """Return an environment.
@@ -44,6 +45,8 @@ def make(
     next one's first observation, and the last in `final_obs`), `next-step` (the next step of
     that lane begins the episode and ignores its action), or `off`. starts: batched starts
     from which later episodes are drawn, for environments whose starts have fields.
+    debug: whether step and rollout look at what they are given, and raise UserError where an
+    action or a number of the state is not finite; without it they do what the reference does.
     params: the environment's parameters, as in `twinstep envs`.
 
     Raises UserError (one line with the mend) for anything unknown or missing.
@@ -66,7 +69,7 @@ def make(
         raise UserError(f"unknown environment '{id}': this twinstep has {subject.contract.version}")
     if auto_reset not in subject.contract.auto_resets:
         raise registry.unknown("auto_reset", auto_reset, subject.contract.auto_resets)
-    return Env(subject, backend or env.candidates[0].name, auto_reset, starts)
+    return Env(subject, backend or env.candidates[0].name, auto_reset, starts, debug)
 
 
 def _name_of(id: str) -> str:
@@ -93,12 +96,18 @@ class Env:
     """
 
     def __init__(
-        self, subject: Subject, backend: str, auto_reset: str, starts: Start | None = None
+        self,
+        subject: Subject,
+        backend: str,
+        auto_reset: str,
+        starts: Start | None = None,
+        debug: bool = False,
     ) -> None:
         self.contract: Contract = subject.contract
         self.id = self.contract.version
         self.backend = backend
         self.auto_reset = auto_reset
+        self._debug = debug
         self._table = StartTable(self.contract, starts)
         self._subject = subject
         self._pair: Pair | None = None
@@ -132,11 +141,15 @@ class Env:
 
     def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
         """Apply actions [N, ...], with more than one player [N, P, ...]."""
+        if self._debug:
+            self._require_finite("step", state, actions)
         with self._precision():
             return self._step(state, with_players(self.contract, self._array(actions), 1))
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
         """Apply actions [T, N, ...] in one call; time steps come with leading [T, N]."""
+        if self._debug:
+            self._require_finite("rollout", state, actions)
         with self._precision():
             return self._rollout(state, with_players(self.contract, self._array(actions), 2))
 
@@ -222,6 +235,11 @@ class Env:
     def _load(self, fields: Fields, seed: Array, ended: Array) -> Any:
         with self._precision():
             return self._engine.load(fields, seed, ended)
+
+    def _require_finite(self, what: str, state: Any, actions: Array) -> None:
+        debugging.require_finite(what, {"actions": actions})
+        named = self.frame(state).state
+        debugging.require_finite(what, {f"state.{name}": value for name, value in named.items()})
 
     def _loads(self) -> bool:
         return self.backend != ORACLE and hasattr(self._engine._candidate, "load")

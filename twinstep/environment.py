@@ -53,6 +53,8 @@ class OracleRef:
     bench: `module:callable`, called as `runners(contract, lanes, steps, threads)` by `twinstep
     bench`, which returns players.Entry: the reference as its own compiled program, first as it is
     built upstream, then with other flags. "" if its bridge is as fast as it can be run.
+    work: environment steps of a benchmark's round, in all lanes together.
+    peers: `module:PEERS`, the `peering.Peer`s that `twinstep bench` measures beside the candidates.
     """
 
     title: str
@@ -63,6 +65,8 @@ class OracleRef:
     source: str = ""
     upstream: tuple[str, ...] = ()
     bench: str = ""
+    work: int = 1 << 20
+    peers: str = ""
 
 
 @dataclass(frozen=True)

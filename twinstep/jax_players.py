@@ -10,8 +10,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from twinstep.contract import Contract
 from twinstep.env import Env
 from twinstep.frames import Fields
+from twinstep.jax_candidate import JaxCandidate
+from twinstep.timestep import StartTable
 
 _SHOWN = ("obs", "reward", "terminated", "truncated")
 
@@ -122,7 +125,48 @@ class CompiledPlayer:
         return state, {name: getattr(steps, name) for name in names}
 
 
-def wide(env: Env) -> contextlib.AbstractContextManager[Any]:
+class UnwrittenJax:
+    """Steps of a JAX candidate that give the last state only; see players.Player.
+
+    What the state does not need (observations, rewards where they are no part of it) is never
+    computed.
+    """
+
+    def __init__(self, contract: Contract, candidate: JaxCandidate) -> None:
+        self.dtype, self.platform = candidate.dtype, candidate.platform
+        self._candidate = candidate
+        self._table = StartTable(contract)
+        step = jax.vmap(candidate.pure.step)
+        self._compiled = Compiled(
+            lambda state, actions: jax.lax.scan(lambda s, a: (step(s, a), None), state, actions)[0]
+        )
+        self.about = self._compiled.about
+        self._state: Any = None
+        self._actions: Any = None
+
+    def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
+        """See Player."""
+        self._state, _ = self._candidate.reset(self._table.of(seeds))
+        with wide(self._candidate):
+            self._actions = jax.device_put(actions)
+
+    def play(self) -> None:
+        """See Player."""
+        with wide(self._candidate):
+            self._state = self._compiled(self._state, self._actions)
+
+    def shown(self) -> Fields:
+        """Return nothing."""
+        return {}
+
+    def state(self) -> Fields:
+        """See Player."""
+        with wide(self._candidate):
+            named = jax.vmap(self._candidate.pure.frame)(self._state).state
+        return {name: np.asarray(value) for name, value in named.items()}
+
+
+def wide(env: Env | JaxCandidate) -> contextlib.AbstractContextManager[Any]:
     """Return the context in which an environment's arrays keep their 64 bits."""
     return jax.enable_x64(True) if env.dtype == "float64" else contextlib.nullcontext()
 

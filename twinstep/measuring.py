@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.alike import Means, means
 from twinstep.checksum import Checksum, Digests
 from twinstep.errors import UserError
+from twinstep.frames import Fields
 from twinstep.players import FEW, Job, actions_of, entries
 from twinstep.timestep import lane_seeds
 
@@ -56,7 +58,7 @@ class Child:
         variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads))
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "twinstep.measuring", str(other.fileno())],
+                [job.python or sys.executable, "-m", "twinstep.measuring", str(other.fileno())],
                 env=os.environ | variables,
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
@@ -101,7 +103,7 @@ class Child:
         self.close()
 
     def _who(self) -> str:
-        return f"the process of {self.job.backend or 'the reference'}"
+        return f"the process of {self.job.peer or self.job.backend or 'the reference'}"
 
     def _last_words(self) -> str:
         self._process.wait()
@@ -122,6 +124,7 @@ class _Host:
         self._seeds = lane_seeds(0, job.played)
         self._actions = actions_of(job, self._contract)
         self._sums = [self._checksums() for _ in self._entries]
+        self._shown: dict[int, Fields] = {}
 
     def facts(self) -> dict[str, Any]:
         """Return what the players are, and where they run."""
@@ -146,8 +149,15 @@ class _Host:
         player = self._entries[number].player
         getattr(player, "ready", lambda: None)()
         seconds = _timed(player.play)
-        shown = player.shown()
+        self._shown[number] = shown = player.shown()
+        if not shown:
+            return seconds, {}
         return seconds, {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
+
+    def means(self, number: int) -> Means:
+        """Return what the latest round was like on average."""
+        state = self._entries[number].player.state()
+        return means(self._shown[number], state, [int(lanes) for lanes in self._sums[number]])
 
     def end(self, number: int) -> dict[str, Digests]:
         """Return the checksums of the final state."""

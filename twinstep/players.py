@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from twinstep import registry, sampling
+from twinstep import peering, registry, sampling
 from twinstep.contract import Contract
 from twinstep.frames import Fields
 from twinstep.recording import offers
@@ -65,8 +65,10 @@ class Job:
 
     backend: a candidate's name, or "" for the reference. how: `least`, the backend's fastest
     way that writes what the reference writes; `make`, what `twinstep.make(...).rollout` costs,
-    in new memory and with `final_obs`; or a policy's name. played: lanes of the batch that this
-    backend plays, the first ones. cores: the processors it is pinned to, one per thread.
+    in new memory and with `final_obs`; `physics`, steps that write nothing; or a policy's name.
+    played: lanes of the batch that this backend plays, the first ones. cores: the processors it is
+    pinned to, one per thread. peer: the name of another implementation that is measured, and not
+    the backend; python: the interpreter that has it, "" for this one.
     """
 
     env: str
@@ -77,6 +79,8 @@ class Job:
     played: int
     steps: int
     cores: tuple[int, ...]
+    peer: str = ""
+    python: str = ""
 
     @property
     def threads(self) -> int:
@@ -107,6 +111,10 @@ def entries(job: Job) -> list[Entry]:
     """Return what a job's process measures; empty if the backend has no such way to play."""
     subject = job.subject()
     contract = subject.contract
+    if job.peer:
+        return [peering.find(subject, job.peer).entry(contract, job)]
+    if job.how == "physics":
+        return _physics(subject, job)
     if job.how not in ("least", "make"):
         from twinstep.policy_players import policy_entries
 
@@ -159,6 +167,45 @@ class BufferPlayer:
     def state(self) -> Fields:
         """See Player."""
         return self._candidate.frame(self._state).state if offers(self._candidate, "frame") else {}
+
+
+class UnwrittenPlayer:
+    """A candidate outside JAX that plays and writes nothing: `advance`."""
+
+    def __init__(self, contract: Contract, candidate: Any) -> None:
+        self.dtype, self.platform = candidate.dtype, candidate.platform
+        self._table = StartTable(contract)
+        self._candidate = candidate
+        self._state: Any = None
+        self._actions: Any = None
+
+    def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
+        """See Player."""
+        self._state, _ = self._candidate.reset(self._table.of(seeds))
+        self._actions = actions
+
+    def play(self) -> None:
+        """See Player."""
+        self._state = self._candidate.advance(self._state, self._actions)
+
+    def shown(self) -> Fields:
+        """Return nothing."""
+        return {}
+
+    def state(self) -> Fields:
+        """See Player."""
+        return self._candidate.frame(self._state).state
+
+
+def _physics(subject: Subject, job: Job) -> list[Entry]:
+    candidate = Runner.of(registry.pairs(subject, [job.backend])[0]).candidate
+    if hasattr(candidate, "pure"):
+        from twinstep.jax_players import UnwrittenJax
+
+        return [Entry(job.backend, UnwrittenJax(subject.contract, candidate))]
+    if offers(candidate, "advance") and offers(candidate, "frame"):
+        return [Entry(job.backend, UnwrittenPlayer(subject.contract, candidate))]
+    return []
 
 
 def _made(subject: Subject, backend: str) -> Any:

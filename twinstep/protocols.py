@@ -93,6 +93,8 @@ class Candidate(Protocol):
                                        single lane. Unlocks the naming of modules inside a step.
       eager() -> Candidate             the same without compilation, for jit = no jit
       frame(state) -> Frame            the present frame, nothing played. Unlocks `save`.
+      advance(state, actions[T, N, P, ...]) -> State   steps of which nothing is written: what a
+                                       benchmark measures beside engines that only step
       auto_step(state, actions[N, P, ...], mode) -> (State, Frame, final_obs)
                                        one step under `same-step` or `next-step` auto-reset, see
                                        `TimeStep`. Unlocks auto-reset for implementations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from twinstep import alike
 from twinstep.checksum import Comparison, Digests, held_parts, joined
 from twinstep.contract import Contract
 from twinstep.measuring import Child, Failed
@@ -27,7 +28,8 @@ class _Measured:
 
     @property
     def who(self) -> str:
-        return self.name if self.backend else f"the reference ({self.name})"
+        other = self.child.job.peer and self.about["model"] != "reference"
+        return self.name if self.backend or other else f"the reference ({self.name})"
 
     @property
     def played(self) -> int:
@@ -36,20 +38,26 @@ class _Measured:
 
 
 def measure(
-    jobs: Sequence[Job], contract: Contract, rounds: int, progress: Progress
+    jobs: Sequence[Job], contract: Contract, rounds: int, progress: Progress, left_out: list[str]
 ) -> list[dict[str, Any]]:
     """Measure all jobs side by side; return one result per player, the reference's first.
 
-    jobs: the reference's first, all of one batch. Raises Failed if a process fails or a checksum
-    differs.
+    jobs: the reference's first, all of one batch. Raises Failed if a process fails, a checksum
+    differs or a mean is not like the reference's. A peer that cannot start is added to `left_out`.
     """
     first = jobs[0]
     label = f"{first.variant or first.env}, threads: {first.threads}, lanes: {first.lanes}"
     with contextlib.ExitStack() as scope:
         players: list[_Measured] = []
         for job in jobs:
-            progress(f"{label}: starting {job.backend or 'the reference'} {job.how}")
-            child = scope.enter_context(Child(job))
+            progress(f"{label}: starting {job.peer or job.backend or 'the reference'} {job.how}")
+            try:
+                child = scope.enter_context(Child(job))
+            except Failed as failed:
+                if not job.peer:
+                    raise
+                left_out.append(str(failed))
+                continue
             for number in range(len(child.facts["names"])):
                 players.append(_Measured(child, number, child.ask(("warm", number))))
         for turn in range(rounds):
@@ -59,6 +67,8 @@ def measure(
                 seconds, player.parts = player.child.ask(("round", player.number))
                 player.seconds.append(seconds)
             _compare(players, contract, f"round {turn + 1} of {label}")
+            if turn == 0:
+                _require_alike(players, label)
         for player in players:
             ended = player.child.ask(("end", player.number))
             player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
@@ -72,8 +82,8 @@ def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
     comparison = Comparison()
     found = []
     for player in players:
-        if player.child.job.how not in ("least", "make"):
-            continue  # policies see their own noise
+        if player.child.job.how not in ("least", "make") or player.child.job.peer:
+            continue  # policies see their own noise, physics shows nothing, peers are not claimed
         facts = player.child.facts
         held = held_parts(contract, player.backend, facts["dtype"], facts["platform"])
         found += comparison.differences(player.who, player.parts, held)
@@ -81,16 +91,32 @@ def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
         raise Failed(f"unequal work in {where}: {'; '.join(found)}")
 
 
+def _require_alike(players: list[_Measured], label: str) -> None:
+    """Raise Failed if a backend's first round is not like the reference's on average."""
+    first, found = players[0], []
+    theirs = first.child.ask(("means", first.number))
+    for player in players[1:]:
+        job = player.child.job
+        same = job.steps == first.child.job.steps and player.about.get("model") != "another"
+        if same and job.how in ("least", "make", "physics"):
+            mine = player.child.ask(("means", player.number))
+            found += alike.differences(player.who, mine, first.who, theirs)
+    if found:
+        raise Failed(f"unlike work in the first round of {label}: {'; '.join(found)}")
+
+
 def _result(player: _Measured, memory: dict[str, int]) -> dict[str, Any]:
-    full = max(player.parts, key=int)
-    parts = player.parts[full]
+    parts = player.parts[max(player.parts, key=int)] if player.parts else {}
+    job = player.child.job
     return {
         "name": player.name,
         "backend": player.backend,
-        "how": player.child.job.how,
+        "peer": job.peer,
+        "how": job.how,
+        "steps": job.steps,
         "platform": player.child.facts["platform"],
         "dtype": player.child.facts["dtype"],
-        "lanes_played": player.child.job.played,
+        "lanes_played": job.played,
         "rate": spread([player.played / seconds for seconds in player.seconds]),
         "seconds": player.seconds,
         "memory": memory,
@@ -107,16 +133,24 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 def ratio(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
     """Return how many times faster `ours` is than `theirs`, round by round."""
-    work = ours["lanes_played"] / theirs["lanes_played"]
+    work = ours["lanes_played"] * ours["steps"] / (theirs["lanes_played"] * theirs["steps"])
     pairs = zip(ours["seconds"], theirs["seconds"], strict=True)
     return spread([work * slow / fast for fast, slow in pairs])
 
 
 def with_ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add each result's ratio to the best way to run the reference and to the plain one."""
-    natives = [r for r in results if not r["backend"]]
+    """Add ratios: to the best way to run the reference, to the plain one and to each peer."""
+    natives = [r for r in results if is_reference(r)]
+    peers = [r for r in results if r["peer"] and not is_reference(r)]
     best = max(natives, key=lambda r: r["rate"]["median"])
     for result in results:
         result["best_reference"] = result is best
         result["ratio"] = {"best": ratio(result, best), "plain": ratio(result, natives[0])}
+        if result["backend"]:
+            result["to_peers"] = {peer["name"]: ratio(result, peer) for peer in peers}
     return results
+
+
+def is_reference(result: Mapping[str, Any]) -> bool:
+    """Whether a result is of the reference itself, in one of the ways to run it."""
+    return not result["backend"] and result.get("model", "reference") == "reference"

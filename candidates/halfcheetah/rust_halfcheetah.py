@@ -85,6 +85,11 @@ class _HalfCheetahRust:
         state.rollout(self._flat(actions, shape), out)
         return state, self._frame(out)
 
+    def advance(self, state: HalfCheetahBatch, actions: Array) -> HalfCheetahBatch:
+        """Apply actions [T, N, 1, 6] and write nothing; the state given is consumed."""
+        state.rollout(self._flat(actions, (len(actions), state.lanes)), {})
+        return state
+
     def auto_step(
         self,
         state: HalfCheetahBatch,

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from twinstep import checksum, claims
+from twinstep import alike, checksum, claims
 from twinstep.candidates.pong import rust_pong
 from twinstep.cli import main
 from twinstep.contracts.pong import PONG
@@ -260,3 +260,124 @@ def test_a_part_with_a_tolerance_is_not_held_to_the_bit():
     other = {"4": {"obs": "9", "reward": "3"}}
     assert comparison.differences("a", one, {"obs", "reward"}) == []
     assert comparison.differences("b", other, {"reward"}) == ["b differs from a in reward"]
+
+
+def _means(**rows):
+    return alike.means({}, rows, [4, 2])
+
+
+def test_means_are_of_the_first_lanes_and_of_all():
+    reward = np.array([[[1.0], [2.0], [3.0], [6.0]], [[0.0], [0.0], [1.0], [0.0]]])
+    found = alike.means({"reward": reward, "obs": np.ones((2, 4, 3))}, {}, [4, 2])
+    returns = np.array([1.0, 2.0, 4.0, 6.0])
+    assert found["4"] == {"return": (returns.mean(), returns.std() / 2)}
+    assert found["2"] == {"return": (1.5, 0.5 / np.sqrt(2))}
+    assert _means(qvel=np.full((4, 9), 3.0))["4"] == {"qvel squared": (9.0, 0.0)}
+
+
+def test_work_that_is_unlike_is_said_and_noise_is_not():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(4096, 9))
+    near, far = truth + rng.normal(scale=1e-3, size=truth.shape), 1.1 * truth
+    theirs = alike.means({}, {"qvel": truth}, [4096])
+    assert alike.differences("a", alike.means({}, {"qvel": near}, [4096]), "b", theirs) == []
+    (line,) = alike.differences("a", alike.means({}, {"qvel": far}, [4096]), "b", theirs)
+    assert line.startswith("a has a mean qvel squared of 1.2")
+    nan = alike.means({}, {"qvel": truth * np.nan}, [4096])
+    assert len(alike.differences("a", nan, "b", theirs)) == 1
+
+
+PEERS = """
+import dataclasses
+
+from twinstep.contracts.halfcheetah import HALFCHEETAH
+from twinstep.candidates.halfcheetah.rust_halfcheetah import HalfCheetahRust32
+from twinstep.environment import CandidateRef
+from twinstep.oracles.halfcheetah.peer_physics import MjStep
+from twinstep.peering import Peer
+
+
+class Lazy(HalfCheetahRust32):
+    # Planted: the second half of a rollout's steps is not played.
+    def advance(self, state, actions):
+        return super().advance(state, actions[: len(actions) // 2])
+
+
+class Weak(HalfCheetahRust32):
+    # Planted: actions of half the size.
+    def auto_rollout(self, state, actions, when="same-step", out=None):
+        return super().auto_rollout(state, actions / 2, when, out)
+
+
+def broken(contract, job):
+    import no_such_module
+
+
+PEERS = (
+    Peer("mj_step", "mujoco", MjStep, "physics", "reference"),
+    Peer("slower", "mujoco", MjStep, "physics", "same", "the same again", work_at_most=8),
+    Peer("absent", "mujoco", broken, "physics", "same"),
+    Peer("elsewhere", "no_such_module", broken, "physics", "same"),
+)
+CHEETAH = dataclasses.replace(
+    HALFCHEETAH,
+    name="cheetah",
+    oracle=dataclasses.replace(HALFCHEETAH.oracle, peers="planted_peers:PEERS"),
+)
+LAZY = CandidateRef("lazy", "planted_peers:Lazy")
+WEAK = CandidateRef("weak", "planted_peers:Weak")
+"""
+
+
+@pytest.fixture
+def cheetah(tmp_path, monkeypatch):
+    from twinstep.oracles.halfcheetah import upstream as mujoco
+
+    if mujoco.probe({}).problem:
+        pytest.skip(mujoco.probe({}).problem)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.twinstep.envs]\ncheetah = "planted_peers:CHEETAH"\n[tool.twinstep.candidates]\n'
+        '"cheetah.lazy" = "planted_peers:LAZY"\n"cheetah.weak" = "planted_peers:WEAK"\n'
+    )
+    (tmp_path / "planted_peers.py").write_text(PEERS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+SMALL = ("--batch", "64", "--steps", "8", "--rounds", "2", "--threads", "1")
+
+
+def test_peers_and_physics_are_measured_beside_backends_that_may_differ_in_bits(cheetah, capsys):
+    """What cannot start is said and left out; a slow peer plays fewer steps for its rate."""
+    assert bench("cheetah", "--backend", "rust", "--backend", "rust64", *SMALL) == 0, (
+        capsys.readouterr().err
+    )
+    result = json.loads((cheetah / "benchmarks/cheetah.json").read_text())
+    whole, physics = result["cells"]
+    assert "obs" not in whole["compared"]
+    assert {"terminated", "truncated", "state.elapsed"} <= set(whole["compared"])
+    found = {r["name"]: r for r in physics["results"]}
+    assert list(found) == ["mj_step", "rust", "rust64", "slower"]
+    assert found["slower"]["steps"] == 1
+    # Equal rates would be ratios of 1, though one played an eighth of the other's steps.
+    fair = [found["rust"]["to_peers"]["slower"][n] / found["rust"]["ratio"]["plain"][n]
+            for n in ("min", "max")]  # fmt: skip
+    assert fair[0] > 0.05
+    assert fair[1] < 20
+    assert [line.startswith("the process of absent") for line in physics["left_out"]] == [True]
+    table = (cheetah / "benchmarks/cheetah.md").read_text()
+    assert "Bits may differ here" in table
+    assert "- slower: the same again" in table
+    assert "- not measured: the process of absent: ModuleNotFoundError" in table
+
+
+@pytest.mark.parametrize(
+    ("backend", "says"),
+    [
+        ("lazy", "lazy has a mean elapsed squared of 16, the reference (mj_step) of 64"),
+        ("weak", "weak has a mean return"),
+    ],
+)
+def test_work_that_is_not_like_the_references_fails_the_command(cheetah, backend, says, capsys):
+    assert bench("cheetah", "--backend", backend, *SMALL) == 1
+    assert says in capsys.readouterr().err

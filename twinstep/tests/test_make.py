@@ -206,3 +206,24 @@ def _rust():
     from twinstep.candidates.pong.rust_pong import probe
 
     return not probe({}).problem
+
+
+def test_debug_names_the_number_that_is_not_finite():
+    """Without it, the environment does with such numbers what its reference does."""
+    env = twinstep.make("pong-v0", "jax", continuous=True, debug=True)
+    state, _ = env.reset(seed=0, lanes=3)
+    actions = np.zeros(3, np.float32)
+    state, _ = env.step(state, actions)
+    bad = np.array([0.0, np.nan, 0.0], np.float32)
+    with pytest.raises(UserError, match=r"^step: actions\[1\] is nan, not a finite number$"):
+        env.step(state, bad)
+    with pytest.raises(UserError, match=r"^rollout: actions\[2, 1\] is nan"):
+        env.rollout(state, np.stack([actions, actions, bad]))
+    with pytest.raises(UserError, match="debug=True looks at numbers, which inside jit"):
+        jax.jit(env.step)(state, actions)
+    fields = {name: np.array(value) for name, value in env.frame(state).state.items()}
+    fields["ball_x"][2] = np.inf
+    spoilt = env._load(fields, np.zeros((3, 2), np.uint32), np.zeros(3, bool))
+    with pytest.raises(UserError, match=r"^step: state.ball_x\[2\] is inf"):
+        env.step(spoilt, actions)
+    twinstep.make("pong-v0", "jax", continuous=True).step(spoilt, actions)

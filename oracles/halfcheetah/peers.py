@@ -1,0 +1,65 @@
+"""Other implementations that `twinstep bench halfcheetah` measures beside the candidates.
+
+What is not installed here runs in an environment of its own (`make trainers ARGS=peers`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from twinstep.oracles.halfcheetah.peer_environments import Brax, EnvPool
+from twinstep.oracles.halfcheetah.peer_physics import MjBatch, MjStep, Mjx, Rollout
+from twinstep.peering import Peer
+
+#: The fewest iterations and line-search iterations with which MJX passes gate B, as this prints
+#: (on a CPU): python -m twinstep.oracles.halfcheetah.mjx_tuning
+TUNED = (6, 3)
+_MJX = "float32; the reference's XML"
+_BRAX = {
+    "generalized": "another contact solver; torso and shins pass through the floor",
+    "spring": "16 substeps, other gears; torso and shins pass through the floor",
+}
+_AGAIN = "; every episode of a lane begins as its first"
+#: What `twinstep bench` can measure beside the candidates.
+PEERS = (
+    Peer("mj_step", "mujoco", MjStep, "physics", "reference", "a Python loop over lanes"),
+    Peer(
+        "mujoco.rollout", "mujoco.rollout", Rollout, "physics", "reference", "all steps in one call"
+    ),
+    Peer("mjbatch", "mjbatch", MjBatch, "physics", "same", "one call a step"),
+    *(
+        Peer(
+            f"MJX, {n}/{ls} iterations",
+            "mujoco.mjx",
+            partial(Mjx, iterations=n, searches=ls),
+            "physics",
+            "same",
+            f"{_MJX}, {why}",
+            work_at_most=1 << 11,
+        )
+        for (n, ls), why in (
+            ((100, 50), "with its iterations"),
+            (TUNED, "with the fewest iterations that pass gate B"),
+        )
+    ),
+    Peer(
+        "EnvPool HalfCheetah-v4",
+        "envpool",
+        EnvPool,
+        "environment",
+        "another",
+        "links MuJoCo 3.6.0; float32 rewards; starts of its own; an ended lane resets a step later",
+    ),
+    *(
+        Peer(
+            f"Brax halfcheetah, {backend}",
+            "brax.envs",
+            partial(Brax, backend=backend),
+            "environment",
+            "another",
+            note + _AGAIN,
+            work_at_most=1 << 13,
+        )
+        for backend, note in _BRAX.items()
+    ),
+)

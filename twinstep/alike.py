@@ -1,0 +1,55 @@
+"""Proof that backends did like work where bits may differ: means over the lanes.
+
+Starts and actions are the same for all. What other actions, a constant that is wrong or a lane that
+is left out changes in the mean shows against the spread between lanes; a step that is left out
+shows in what counts steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from twinstep.frames import Fields
+
+#: How many standard errors two means may lie apart.
+MOST = 5.0
+
+#: number of lanes -> name -> (mean, standard error).
+Means = Mapping[str, Mapping[str, tuple[float, float]]]
+
+
+def means(shown: Fields, state: Fields, lanes: list[int]) -> Means:
+    """Return the means over the first lanes, for each number of them.
+
+    shown: [T, N, ...] of a round, of which the return counts; where nothing is shown, state's
+    fields [N, ...], of which the mean squares do.
+    """
+    if "reward" in shown:
+        reward = np.asarray(shown["reward"], np.float64)
+        rows = {"return": reward.reshape(*reward.shape[:2], -1).sum((0, 2))}
+    else:
+        rows = {
+            f"{name} squared": (np.asarray(v, np.float64) ** 2).reshape(len(v), -1).mean(1)
+            for name, v in state.items()
+        }
+    return {
+        str(count): {
+            name: (float(v[:count].mean()), float(v[:count].std() / np.sqrt(count)))
+            for name, v in rows.items()
+        }
+        for count in lanes
+    }
+
+
+def differences(who: str, mine: Means, other: str, theirs: Means) -> list[str]:
+    """Return a sentence for each mean that is too far from the other's, over the same lanes."""
+    found = []
+    for lanes in mine.keys() & theirs.keys():
+        for name in sorted(mine[lanes].keys() & theirs[lanes].keys()):
+            (one, wide), (two, broad) = mine[lanes][name], theirs[lanes][name]
+            # Not less than or equal: a NaN is no mean.
+            if not abs(one - two) <= MOST * float(np.hypot(wide, broad)):
+                found.append(f"{who} has a mean {name} of {one:.4g}, {other} of {two:.4g}")
+    return list(dict.fromkeys(found))
