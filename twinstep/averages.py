@@ -47,8 +47,9 @@ class _Sums:
         self._alive[lanes] &= ~ended.any(0)
         self.steps[lanes] += valid.sum(0)
         for path in self.paths:
-            flat = frames[path].reshape(*valid.shape, -1).astype(np.float64) * valid[..., None]
-            for name, values in ((path, flat), (f"{path} squared", flat**2)):
+            flat = frames[path].reshape(*ended.shape, -1).astype(np.float64)
+            flat = np.where(valid[..., None], flat, 0.0)
+            for name, values in {path: flat, f"{path} squared": flat**2}.items():
                 total = self.sums.setdefault(name, np.zeros((self.lanes, flat.shape[-1])))
                 total[lanes] += values.sum(0)
 
@@ -110,7 +111,7 @@ def _compare(named: Named, found: dict, outcome: Outcome) -> list[str]:
         elif spread == 0 or not np.isfinite(ours).all():
             far, word = float("inf"), tost.DIFFERENT
         else:
-            test = tost.paired(ours / spread, theirs / spread, margin)
+            test = tost.paired(list(ours / spread), list(theirs / spread), margin)
             far, word = max(-test.low, test.high), test.verdict
         if far > reach:
             reach, closest = far, name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import numpy as np
+from jax.core import Tracer
 
 from twinstep.errors import UserError
 
@@ -18,7 +18,7 @@ def require_finite(what: str, values: Mapping[str, Any]) -> None:
     JAX is tracing cannot be looked at, which is an error too.
     """
     for name, value in values.items():
-        if isinstance(value, jax.core.Tracer):
+        if isinstance(value, Tracer):
             raise UserError(
                 f"{what}: debug=True looks at numbers, which inside jit, vmap or scan do not exist "
                 "yet; call it outside of them, or make the environment without debug"

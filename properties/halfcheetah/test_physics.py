@@ -1,0 +1,263 @@
+"""Level 1: laws that the modules of HalfCheetah obey together, whatever the reference answers.
+
+Modules are compared with each other, never with the oracle: it only places the states. What a
+law joins is computed here in float64 from what the candidate returned.
+
+Tolerances are relative to the largest term of a law in a state, in units of the candidate's own
+precision. Measured maxima are those of all four candidates.
+"""
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("halfcheetah")]
+
+STATES = 256
+JOINTS = 9
+GRAVITY = 9.81
+MASS = 14.0
+#: How fast a constraint takes its speed away: 2 / (dmax timeconst) of solimp and solref, 1/s.
+CONSTRAINT_DAMPING = 2 / (0.8 * 0.02)
+FRICTION = 0.4
+#: Roundings of the largest term, measured 1.6 at most.
+ROUNDINGS = 10
+#: The same of a slope, whose error is eps^(4/5) of the largest term: measured 8.9 at most of
+#: places, whose chain turns faster than any joint, and 2.0 of forces.
+SLOPES = 20
+#: Each capsule has two ends; torso and head are one body.
+BODY_OF_POINT = np.repeat([0, 0, 1, 2, 3, 4, 5, 6], 2)
+
+
+@pytest.fixture
+def states(lab):
+    """Return what `drawn` does."""
+    return drawn(lab)
+
+
+def drawn(lab):
+    """Return played and placed states and actions [256, ...], in the candidate's precision."""
+    inputs = lab.reference.module_inputs(lab.contract.module("newton"), STATES, "physics")
+    return {name: rounded(lab, values) for name, values in inputs.items()}
+
+
+def rounded(lab, values):
+    """Return float64 numbers that the candidate holds exactly; an action is float32 anyway."""
+    return values if values.dtype == np.float32 else values.astype(lab.runner.dtype).astype(float)
+
+
+def ask(lab, module, state, **instead):
+    """Return a module's outputs in float64 for a state that may hold more than its inputs."""
+    if not lab.runner.offers("call"):
+        pytest.skip("the candidate has no `call`")
+    given = {**state, **instead}
+    inputs = {field.name: given[field.name] for field in lab.contract.module(module).inputs}
+    found = lab.runner.call(module, inputs)
+    return {name: np.asarray(values, float) for name, values in found.items()}
+
+
+def mass_of(lab, state):
+    """Return the mass matrices [N, 9, 9]."""
+    return ask(lab, "mass_matrix", state)["mass_matrix"]
+
+
+def bias_of(lab, state, **instead):
+    """Return gravity, centripetal and Coriolis forces [N, 9]."""
+    return ask(lab, "bias", state, **instead)["qfrc_bias"]
+
+
+def rows_of(lab, state):
+    """Return weights [N, 54], targets [N, 54] and Jacobians [N, 54, 9] of all rows.
+
+    A contact's row `upward` stands for two of MuJoCo's.
+    """
+    found = ask(lab, "rows", state)
+    count = len(found["limit_side"])
+    limits = found["limit_side"][:, :, None] * np.eye(JOINTS)[3:]
+    weights = found["contact_weight"][:, :, None] * [1, 1, 2]
+    targets, jacobian = found["contact_target"], found["contact_jacobian"]
+    return (
+        np.concatenate([weights.reshape(count, -1), found["limit_weight"]], 1),
+        np.concatenate([targets.reshape(count, -1), found["limit_target"]], 1),
+        np.concatenate([jacobian.reshape(count, -1, JOINTS), limits], 1),
+    )
+
+
+def pushes(lab, state, qacc):
+    """Return the rows' forces on the joints at accelerations [N, 9] and how many rows push [N].
+
+    In between: the size of the forces' terms [N, 9]. A stiff row multiplies what is left of its
+    target and its acceleration, so that its force is rounded by much more than its own size.
+    """
+    weight, target, jacobian = rows_of(lab, state)
+    force = weight * np.maximum(0, target - times(jacobian, qacc))
+    reach = times(np.abs(jacobian), np.abs(qacc)) + np.abs(target)
+    turned = jacobian.swapaxes(1, 2)
+    terms = times(np.abs(turned), weight * reach * (force > 0))
+    return times(turned, force), terms, (force > 0).sum(1)
+
+
+def require_balance(lab, state, qacc):
+    """Fail unless accelerations are those of all forces, the gradient of MuJoCo's cost 0."""
+    mass, bias, given = mass_of(lab, state), bias_of(lab, state), ask(lab, "forces", state)
+    pushed, terms, _ = pushes(lab, state, qacc)
+    forces = (given["qfrc_passive"], given["qfrc_actuator"], pushed, -bias)
+    terms = terms + times(np.abs(mass), np.abs(qacc)) + sum(map(np.abs, forces))
+    require_small(times(mass, qacc) - sum(forces), terms, ROUNDINGS * eps(lab))
+
+
+def times(matrix, vector):
+    """Return matrix times vector, state by state."""
+    return np.einsum("n...j,nj->n...", matrix, vector)
+
+
+def largest(values):
+    """Return each state's largest size [N]."""
+    return np.abs(values).reshape(len(values), -1).max(1)
+
+
+def require_small(difference, terms, tolerance):
+    """Fail unless each state's difference is this small beside the largest of its terms."""
+    error, size = largest(difference), largest(terms)
+    at = int((error / np.maximum(size, np.finfo(float).tiny)).argmax())
+    assert (error <= tolerance * size).all(), f"state {at}: {error[at]:.3g} beside {size[at]:.3g}"
+
+
+def eps(lab):
+    """Return the distance from 1 to the candidate's next number."""
+    return float(np.finfo(lab.runner.dtype).eps)
+
+
+def direction(qvel):
+    """Return the velocities' directions, the fastest joint's rate 1, and how fast that is."""
+    speed = largest(qvel)[:, None]
+    return qvel / np.where(speed > 0, speed, 1), speed
+
+
+def slope(lab, module, qpos, way):
+    """Return how fast a module's outputs change when the pose moves along `way`: five points."""
+    step = eps(lab) ** 0.2
+    shifts = np.array([1, -1, 2, -2])[:, None, None] * step * way
+    found = ask(lab, module, {"qpos": (qpos + shifts).reshape(-1, JOINTS)})
+    apart = {name: v.reshape(4, len(qpos), *v.shape[1:]) for name, v in found.items()}
+    return {n: (8 * (v[0] - v[1]) - (v[2] - v[3])) / (12 * step) for n, v in apart.items()}
+
+
+# ---- masses and their motion ------------------------------------------------------------
+
+
+def test_the_mass_matrix_is_symmetric_and_positive_definite(lab, states):
+    """Symmetric to the last bit; no motion is without energy; the whole has one mass."""
+    mass = mass_of(lab, states)
+    np.testing.assert_array_equal(mass, mass.swapaxes(1, 2))
+    np.linalg.cholesky(mass)
+    require_small(mass[:, :2, :2] - MASS * np.eye(2), mass, ROUNDINGS * eps(lab))
+
+
+def test_gravity_pulls_each_joint_by_the_mass_that_it_lifts(lab, states):
+    """At rest the bias is the potential energy's gradient: g times the row of rootz."""
+    weight = bias_of(lab, states, qvel=0 * states["qvel"])
+    lifted = GRAVITY * mass_of(lab, states)[:, 1]
+    require_small(weight - lifted, lifted, ROUNDINGS * eps(lab))
+
+
+def test_centripetal_and_coriolis_forces_follow_from_the_mass_matrix(lab, states):
+    """Lagrange's: bias(q, v) - bias(q, 0) is dM/dt v less half the gradient of v.Mv."""
+    qpos, qvel = states["qpos"], states["qvel"]
+    turning = bias_of(lab, states) - bias_of(lab, states, qvel=0 * qvel)
+    way, speed = direction(qvel)
+    changing = slope(lab, "mass_matrix", qpos, way)["mass_matrix"] * speed[:, :, None]
+    units = np.broadcast_to(np.eye(JOINTS)[:, None], (JOINTS, *qpos.shape)).reshape(-1, JOINTS)
+    gradients = slope(lab, "mass_matrix", np.tile(qpos, (JOINTS, 1)), units)["mass_matrix"]
+    gradients = gradients.reshape(JOINTS, -1, JOINTS, JOINTS)
+    pulled = np.einsum("ni,knij,nj->nk", qvel, gradients, qvel) / 2
+    terms = np.abs(mass_of(lab, states)) * speed[:, :, None] ** 2
+    weight = bias_of(lab, states, qvel=0 * qvel)
+    size = np.maximum(largest(terms), largest(weight))
+    require_small(turning - (times(changing, qvel) - pulled), size, SLOPES * eps(lab) ** 0.8)
+
+
+def test_energy_changes_by_what_dampers_motors_and_constraints_do(lab, states):
+    """Kinetic energy, height and springs together: inertia's own forces do no net work."""
+    qvel, mass = states["qvel"], mass_of(lab, states)
+    way, speed = direction(qvel)
+    changing = slope(lab, "mass_matrix", states["qpos"], way)["mass_matrix"] * speed[:, :, None]
+    given, springs = ask(lab, "forces", states), ask(lab, "forces", states, qvel=0 * qvel)
+    found = ask(lab, "newton", states)
+    stored = -springs["qfrc_passive"]
+    done = given["qfrc_passive"] + stored + given["qfrc_actuator"] + found["qfrc_constraint"]
+    parts = (times(mass, found["qacc"]), times(changing, qvel) / 2, GRAVITY * mass[:, 1], stored)
+    terms = times(np.abs(mass), np.abs(found["qacc"])) + np.abs(done) + np.abs(stored)
+    terms += largest(mass)[:, None] * speed**2
+    gained, worked = (np.einsum("ni,ni->n", qvel, force) for force in (sum(parts), done))
+    size = np.einsum("ni,ni->n", np.abs(qvel), terms)
+    require_small(gained - worked, size, SLOPES * eps(lab) ** 0.8)
+
+
+def test_dampers_take_energy_and_springs_pull_back(lab, states):
+    """The dampers' power is never above 0, and no spring pushes on from its rest."""
+    moving, still = (ask(lab, "forces", states, qvel=n * states["qvel"]) for n in (1, 0))
+    springs = still["qfrc_passive"]
+    damped = moving["qfrc_passive"] - springs
+    assert (springs * states["qpos"] <= 0).all()
+    slack = ROUNDINGS * eps(lab) * np.abs(springs * states["qvel"])
+    assert (damped * states["qvel"] <= slack).all()
+
+
+# ---- contacts and limits ----------------------------------------------------------------
+
+
+def test_what_does_not_touch_has_no_rows(lab, states):
+    """Rows are there exactly where a point is below the floor, and have 0 everywhere else."""
+    touching = ask(lab, "contacts", states)["depth"] > 0
+    found = ask(lab, "rows", states)
+    np.testing.assert_array_equal(found["contact_weight"] > 0, touching)
+    assert (found["contact_weight"] >= 0).all()
+    assert not found["contact_target"][~touching].any()
+    assert not found["contact_jacobian"][~touching].any()
+    within = found["limit_weight"] == 0
+    np.testing.assert_array_equal(np.abs(found["limit_side"]), ~within)
+    assert not found["limit_target"][within].any()
+    assert touching.any(0).all(), "a point touches in no state"
+
+
+def test_contact_rows_are_the_motion_of_the_point_that_touches(lab, states):
+    """A row's Jacobian is the contact point's velocity, from slopes of where the ends are."""
+    # Far from the origin an end's place has few digits left.
+    qpos = states["qpos"] * (np.arange(JOINTS) > 0)
+    contacts = ask(lab, "contacts", states, qpos=qpos)
+    place = ask(lab, "kinematics", states, qpos=qpos)
+    way, _ = direction(states["qvel"])
+    moved = slope(lab, "kinematics", qpos, way)
+    turn = place["body_cos"] * moved["body_sin"] - place["body_sin"] * moved["body_cos"]
+    below = contacts["contact_at"][:, :, 1] - place["end_at"][:, :, 1]
+    up = moved["end_at"][:, :, 1]
+    along = FRICTION * (moved["end_at"][:, :, 0] + turn[:, BODY_OF_POINT] * below)
+    want = np.stack([up + along, up - along, up], 2)
+    got = times(ask(lab, "rows", states, qpos=qpos)["contact_jacobian"], way)
+    touching = (contacts["depth"] > 0)[:, :, None]
+    # The ends' places and rates are of the size of the body, 1 m, and of the rate, 1.
+    require_small((got - want) * touching, np.ones(STATES), SLOPES * eps(lab) ** 0.8)
+
+
+def test_rows_are_slowed_by_their_own_speed(lab, states):
+    """A row's target falls with its speed, J v, and nothing else of it depends on velocities."""
+    weight, target, jacobian = rows_of(lab, states)
+    still_weight, still, still_jacobian = rows_of(lab, states | {"qvel": 0 * states["qvel"]})
+    np.testing.assert_array_equal(weight, still_weight)
+    np.testing.assert_array_equal(jacobian, still_jacobian)
+    slowed = CONSTRAINT_DAMPING * times(jacobian, states["qvel"])
+    terms = CONSTRAINT_DAMPING * times(np.abs(jacobian), np.abs(states["qvel"])) + np.abs(target)
+    require_small(target - still + slowed, terms, ROUNDINGS * eps(lab))
+
+
+def test_accelerations_are_the_optimum_of_the_contact_problem(lab, states):
+    """Bodies' inertia balances all forces, each row pushing by its weight as far as it is late.
+
+    A float64 candidate stops early as MuJoCo does, in play one substep in 100,000. None of 4096
+    placed states is one, so that what is left over is rounding here.
+    """
+    found = ask(lab, "newton", states)
+    pushed, terms, pushing = pushes(lab, states, found["qacc"])
+    require_small(found["qfrc_constraint"] - pushed, terms, ROUNDINGS * eps(lab))
+    require_balance(lab, states, found["qacc"])
+    assert {0, 1, 2, 3} <= set(pushing), "no state with so many pushing rows"
