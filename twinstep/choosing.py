@@ -118,7 +118,8 @@ def _require_something(found: Choice, asked: Asked) -> None:
     given = [f"{option} {value}" for option, values in options.items() for value in values]
     if given and not found.pairs:
         raise UserError(f"nothing to verify: no candidate fits {' '.join(given)}")
-    played = {name for pair in found.pairs for name in pair.subject.contract.drivers}
+    subjects = [pair.subject for pair in found.pairs]
+    played = {n for s in subjects for n in (*s.contract.drivers, *s.env.drivers)}
     for name in asked.drivers if found.pairs else ():
         if name not in played:
             raise registry.unknown("driver of what is verified", name, played)

@@ -154,8 +154,8 @@ class Contract:
         that exists for its proof only.
     largest_batch: the most lanes that `twinstep bench` measures; verified as shipped.
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
-    transfer: what level 4 asks, None where it asks nothing. No part of the digest: it changes
-        no trace.
+    transfer: what level 4 asks, None where it asks nothing. full_transfer: the same with the
+        budget of a GPU (`--full-budget`). Neither is part of the digest: they change no trace.
     """
 
     version: str
@@ -182,6 +182,7 @@ class Contract:
     largest_batch: int = 65536
     source_view: str = "verbatim"
     transfer: Transfer | None = None
+    full_transfer: Transfer | None = None
 
     def state_field(self, name: str) -> Field:
         """Return the state field called `name`; KeyError if there is none."""
@@ -254,7 +255,7 @@ def _plain(value: Any) -> Any:
         fields = {
             f.name: _plain(getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if f.name not in ("doc", "source", "transfer")
+            if f.name not in ("doc", "source", "transfer", "full_transfer")
         }
         return {"": type(value).__name__, **fields}
     if isinstance(value, enum.Enum):

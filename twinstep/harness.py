@@ -57,6 +57,7 @@ class Settings:
 
     episodes: int = 100
     seeds: str = "public"
+    full_budget: bool = False
     progress: Callable[[str], None] = lambda text: None
 
 

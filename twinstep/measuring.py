@@ -28,8 +28,8 @@ from twinstep.frames import Fields
 from twinstep.players import FEW, Job, actions_of, entries
 from twinstep.timestep import lane_seeds
 
-#: Seconds a child may take for one answer.
-PATIENCE = 1200.0
+#: Seconds a child may take for one answer; a peer, which is given up for less, may take fewer.
+PATIENCE, PEERS_PATIENCE = 1200.0, 240.0
 #: What every child runs under, beside the number of threads. Memory that was freed is used
 #: again: new memory costs more than the games, and others write to arrays set aside before.
 #: Compiled programs are not taken from the disk, or compile seconds would be those of reading.
@@ -75,8 +75,9 @@ class Child:
         """Send a request and return its answer. Failed or UserError if the child says so."""
         try:
             self._end.send(request)
-            if not self._end.poll(PATIENCE):
-                raise Failed(f"{self._who()} gave no answer for {PATIENCE:.0f} s")
+            patience = PEERS_PATIENCE if self.job.peer else PATIENCE
+            if not self._end.poll(patience):
+                raise Failed(f"{self._who()} gave no answer for {patience:.0f} s")
             answer = self._end.recv()
         except (EOFError, ConnectionError):
             raise Failed(f"{self._who()} ended: {self._last_words()}") from None
@@ -87,7 +88,7 @@ class Child:
         return answer
 
     def close(self) -> None:
-        """End the process."""
+        """End the process. May be called again."""
         self._end.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)

@@ -103,6 +103,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="public, tree (of the candidate's files) or holdout (TWINSTEP_HOLDOUT_KEY)",
     )
     add(
+        "--full-budget",
+        action="store_true",
+        dest="twinstep_full",
+        help="level 4 trains as long as the contract asks of a GPU, where it does",
+    )
+    add(
         "--require-oracles",
         action="store_true",
         dest="twinstep_require",
@@ -202,7 +208,9 @@ def _open_harness(config: pytest.Config) -> Harness:
     if option.twinstep_seeds == "holdout":
         seeds("holdout", 1, "")
     progress = lambda text: _progress(config, text)  # noqa: E731
-    settings = Settings(option.twinstep_episodes, option.twinstep_seeds, progress)
+    settings = Settings(
+        option.twinstep_episodes, option.twinstep_seeds, option.twinstep_full, progress
+    )
     return Harness(settings, imported)
 
 
@@ -309,8 +317,12 @@ def _modules(config: pytest.Config, pair: Pair) -> list[str]:
 
 
 def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
-    wanted = config.option.twinstep_driver
-    return [name for name in pair.subject.contract.drivers if not wanted or name in wanted]
+    """Return the contract's drivers, or those asked for: a further one that is declared too."""
+    wanted, subject = config.option.twinstep_driver, pair.subject
+    if not wanted:
+        return list(subject.contract.drivers)
+    known = dict.fromkeys([*subject.contract.drivers, *subject.env.drivers])
+    return [name for name in known if name in wanted]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -68,7 +68,8 @@ def environment_seeds(kind: int, count: int) -> np.ndarray:
 
 def plan_of(lab: Lab) -> Transfer:
     """Return what the contract asks. Unfit if the candidate cannot be asked."""
-    plan = lab.contract.transfer
+    contract, full = lab.contract, lab.reference.harness.settings.full_budget
+    plan = contract.full_transfer if full and contract.full_transfer else contract.transfer
     assert plan is not None, "asked only where a contract declares one"
     if not (hasattr(lab.runner.candidate, "pure") or offers(lab.runner.candidate, "auto_step")):
         raise Unfit(f"candidate {lab.pair.label} has no auto-reset (no `auto_step`)")

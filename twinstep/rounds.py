@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from twinstep import alike
@@ -42,30 +43,41 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Measure all jobs side by side; return one result per player, the reference's first.
 
-    jobs: the reference's first, all of one batch. Raises Failed if a process fails, a checksum
-    differs or a mean is not like the reference's. A peer that cannot start is added to `left_out`.
+    jobs: the reference's first, all of one batch. left_out: gets the reason of each peer that
+    fails, which is taken out. Raises Failed if another process fails, a checksum differs or a mean
+    is not like the reference's.
     """
     first = jobs[0]
     label = f"{first.variant or first.env}, threads: {first.threads}, lanes: {first.lanes}"
     with contextlib.ExitStack() as scope:
         players: list[_Measured] = []
-        for job in jobs:
-            progress(f"{label}: starting {job.peer or job.backend or 'the reference'} {job.how}")
+
+        def unless_peer_fails(job: Job, act: Callable[[], None]) -> None:
             try:
-                child = scope.enter_context(Child(job))
+                act()
             except Failed as failed:
                 if not job.peer:
                     raise
                 left_out.append(str(failed))
-                continue
+                players[:] = [player for player in players if player.child.job is not job]
+
+        def begin(job: Job) -> None:
+            child = scope.enter_context(Child(job))
             for number in range(len(child.facts["names"])):
                 players.append(_Measured(child, number, child.ask(("warm", number))))
+
+        def play(player: _Measured) -> None:
+            seconds, player.parts = player.child.ask(("round", player.number))
+            player.seconds.append(seconds)
+
+        for job in jobs:
+            progress(f"{label}: starting {job.peer or job.backend or 'the reference'} {job.how}")
+            unless_peer_fails(job, partial(begin, job))
         for turn in range(rounds):
             progress(f"{label}: round {turn + 1} of {rounds}")
             place = turn % len(players)  # nobody always begins
             for player in players[place:] + players[:place]:
-                seconds, player.parts = player.child.ask(("round", player.number))
-                player.seconds.append(seconds)
+                unless_peer_fails(player.child.job, partial(play, player))
             _compare(players, contract, f"round {turn + 1} of {label}")
             if turn == 0:
                 _require_alike(players, label)
