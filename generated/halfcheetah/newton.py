@@ -8,9 +8,10 @@ In float64 the search goes as MuJoCo's: from the cheaper of the last acceleratio
 constraints, always by line searches, and after the first step it stops where another promises to
 lower the cost by less than 1e-8 of the mass matrix's trace. One step in a hundred thousand then
 ends 1e-3 beside the minimum, and the next state 1e-5. Float32 rounds more than that: there full
-steps save the searching, and one more of them after the rows are found gives back the digits that
-the elimination of stiff contacts costs. Play needs 6 of them at the most, states that were set by
-hand 9. They could in theory go round in a circle, so that from FULL_STEPS on it searches.
+steps save the searching, and one more of them after the rows are found, from what is left over row
+by row, gives back the digits that the matrix of stiff contacts costs. Play needs 6 of them at the
+most, states that were set by hand 9. They could in theory go round in a circle, so that from
+FULL_STEPS on it searches.
 """
 
 from __future__ import annotations
@@ -128,18 +129,14 @@ def pushing_rows(places: list[Pose], given: Constraints, acceleration: list[Arra
     )
 
 
-def system(problem: Problem, now: Pushing) -> tuple[Matrix, list[Array]]:
-    """Return matrix and right side of the minimum for the rows that push now."""
-    places, loads, smooth, given = problem
-    stiff, force = stiffness(given.contacts, now.rows)
+def system(problem: Problem, now: Pushing) -> Matrix:
+    """Return the matrix of the minimum for the rows that push now."""
+    places, loads, _, given = problem
+    stiff, _ = stiffness(given.contacts, now.rows)
     added = [Load(*parts) for parts in zip(*map(to_bodies, stiff), strict=True)]
-    pushes = [Motion(*parts) for parts in zip(*map(to_bodies, force), strict=True)]
     whole = [load.plus(extra) for load, extra in zip(loads, added, strict=True)]
-    right = [a + b for a, b in zip(smooth, at_joints(places, pushes), strict=True)]
-    held = now.limits * given.limits.side * given.limits.target
     diagonal = [*ARMATURE[:3], *(ARMATURE[3 + k] + now.limits[k] for k in range(6))]
-    right = [*right[:3], *(right[3 + k] - held[k] for k in range(6))]
-    return matrix(places, composites(whole), tuple(diagonal)), right
+    return matrix(places, composites(whole), tuple(diagonal))
 
 
 def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Array:
@@ -157,9 +154,8 @@ def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Arra
         begin = _cheaper(problem, mass, begin)
 
     def improved(search: _Search) -> _Search:
-        entries, right = apart(search.steps, system, problem, search.rows)
-        reached = times(entries, list(search.at))
-        missing = [a - b for a, b in zip(right, reached, strict=True)]
+        entries = apart(search.steps, system, problem, search.rows)
+        missing = list(-apart(search.steps, left_over, problem, search.at, search.rows))
         way = jnp.stack(apart(search.steps, solved, entries, missing))
         target = search.at + way
         rows = pushing_rows(problem.places, problem.given, list(target))
@@ -191,23 +187,33 @@ def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Arra
     return jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < MOST_STEPS), improved, first).at
 
 
-def constraint_forces(problem: Problem, acceleration: Array) -> Array:
-    """Return the joint forces [9, N] of contacts and limits at an acceleration."""
+def constraint_forces(
+    problem: Problem, acceleration: Array, pushing: Pushing | None = None
+) -> Array:
+    """Return the joint forces [9, N] of contacts and limits at an acceleration.
+
+    pushing: the rows that push; those that do at this acceleration if not given.
+    """
     places, _, _, given = problem
-    pushing = pushing_rows(places, given, list(acceleration))
-    speeding = Motion(*at_points(motions(places, list(acceleration))))
-    load, force = stiffness(given.contacts, pushing.rows)
-    pushes = [a - b for a, b in zip(force, load.of(speeding), strict=True)]
+    pushing = pushing or pushing_rows(places, given, list(acceleration))
+    late = _late(given, places, acceleration)
+    pairs = zip((*pushing.rows, pushing.limits), late, strict=True)
+    forward, backward, upward, limits = (-weight * by for weight, by in pairs)
+    normal, tangent = forward + backward + upward, FRICTION * (forward - backward)
+    x, z = given.contacts.x, given.contacts.z
+    pushes = [z * tangent - x * normal, tangent, normal]
     joints = at_joints(places, [Motion(*p) for p in zip(*map(to_bodies, pushes), strict=True)])
-    late = given.limits.side * acceleration[3:] + given.limits.target
-    return jnp.stack(joints).at[3:].add(-pushing.limits * given.limits.side * late)
+    return jnp.stack(joints).at[3:].add(given.limits.side * limits)
 
 
-def left_over(problem: Problem, acceleration: Array) -> Array:
-    """Return the forces [9, N] that a search has left unbalanced where it stopped early."""
+def left_over(problem: Problem, acceleration: Array, pushing: Pushing | None = None) -> Array:
+    """Return the forces [9, N] that an acceleration leaves unbalanced; pushing: as above.
+
+    Row by row, which keeps digits that the matrix of stiff rows would cost.
+    """
     mass = matrix(problem.places, composites(problem.loads), ARMATURE)
     needed = jnp.stack(times(mass, list(acceleration)))
-    return needed - jnp.stack(problem.smooth) - constraint_forces(problem, acceleration)
+    return needed - jnp.stack(problem.smooth) - constraint_forces(problem, acceleration, pushing)
 
 
 def _same(one: Pushing, other: Pushing) -> Array:
