@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinstep import registry
+from twinstep import drivers, registry
 from twinstep.averages import check_averages
 from twinstep.from_states import broken_fractions, check_from_states
 from twinstep.horizons import check_horizons
@@ -56,7 +56,7 @@ def test_whole_episodes_are_alike_on_average(lab, driver):
     """Returns and moments of whole episodes are equivalent, whatever their single steps are."""
     if not lab.rules.averages():
         pytest.skip("no gate of this candidate asks what episodes are like on average")
-    if driver == "seeking":
+    if driver in drivers.LOOKING:
         pytest.skip("this driver looks ahead in the oracle: it cannot play on the candidate")
     lab.notes["compared"] = [f"averages {driver}"]
     outcome, broken = check_averages(
@@ -69,7 +69,7 @@ def test_whole_episodes_are_alike_on_average(lab, driver):
 
 def _on_candidate(lab, driver):
     """Return the driver that plays on the candidate; None where its actions depend on no frame."""
-    if driver in ("random", "sticky") and not lab.contract.masked:
+    if driver in drivers.BLIND and not lab.contract.masked:
         return None
     return registry.load_object(lab.pair.subject.driver(driver))
 

@@ -133,6 +133,10 @@ def _legal(frame: Frame) -> Any:
     return None if frame.legal is None else np.asarray(frame.legal)
 
 
+#: Those whose actions depend on no frame, unless some are illegal.
+BLIND = ("random", "sticky")
+#: Those that look ahead in the oracle, and so cannot play on a candidate.
+LOOKING = ("seeking",)
 #: The drivers every environment has; a declaration may add its own.
 CORE: dict[str, str] = {
     "random": "twinstep.drivers:random",

@@ -26,6 +26,7 @@ class _Measured:
         self.name = child.facts["names"][number]
         self.seconds: list[float] = []
         self.parts: dict[str, Digests] = {}
+        self.memory: dict[str, int] = {}
 
     @property
     def who(self) -> str:
@@ -44,8 +45,8 @@ def measure(
     """Measure all jobs side by side; return one result per player, the reference's first.
 
     jobs: the reference's first, all of one batch. left_out: gets the reason of each peer that
-    fails, which is taken out. Raises Failed if another process fails, a checksum differs or a mean
-    is not like the reference's.
+    fails or does unlike work, which is taken out. Raises Failed if the reference or a backend
+    fails, a checksum differs or a mean is not like the reference's.
     """
     first = jobs[0]
     label = f"{first.variant or first.env}, threads: {first.threads}, lanes: {first.lanes}"
@@ -56,7 +57,7 @@ def measure(
             try:
                 act()
             except Failed as failed:
-                if not job.peer:
+                if not job.peer or job is first:
                     raise
                 left_out.append(str(failed))
                 players[:] = [player for player in players if player.child.job is not job]
@@ -80,13 +81,14 @@ def measure(
                 unless_peer_fails(player.child.job, partial(play, player))
             _compare(players, contract, f"round {turn + 1} of {label}")
             if turn == 0:
-                _require_alike(players, label)
-        for player in players:
-            ended = player.child.ask(("end", player.number))
-            player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
+                theirs = players[0].child.ask(("means", players[0].number))
+                for player in players[1:]:
+                    check = partial(_require_alike, player, players[0], theirs)
+                    unless_peer_fails(player.child.job, check)
+        for player in list(players):
+            unless_peer_fails(player.child.job, partial(_end, player))
         _compare(players, contract, f"the final state of {label}")
-        memory = {id(p.child): p.child.ask(("memory",)) for p in players}
-        return [_result(player, memory[id(player.child)]) for player in players]
+        return [_result(player) for player in players]
 
 
 def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
@@ -103,21 +105,24 @@ def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
         raise Failed(f"unequal work in {where}: {'; '.join(found)}")
 
 
-def _require_alike(players: list[_Measured], label: str) -> None:
-    """Raise Failed if a backend's first round is not like the reference's on average."""
-    first, found = players[0], []
-    theirs = first.child.ask(("means", first.number))
-    for player in players[1:]:
-        job = player.child.job
-        same = job.steps == first.child.job.steps and player.about.get("model") != "another"
-        if same and job.how in ("least", "make", "physics"):
-            mine = player.child.ask(("means", player.number))
-            found += alike.differences(player.who, mine, first.who, theirs)
-    if found:
-        raise Failed(f"unlike work in the first round of {label}: {'; '.join(found)}")
+def _require_alike(player: _Measured, first: _Measured, theirs: alike.Means) -> None:
+    """Raise Failed if a first round is not like the reference's on average."""
+    job = player.child.job
+    same = job.steps == first.child.job.steps and player.about.get("model") != "another"
+    if not same or job.how not in ("least", "make", "physics"):
+        return
+    mine = player.child.ask(("means", player.number))
+    if found := alike.differences(player.who, mine, first.who, theirs):
+        raise Failed(f"unlike work in the first round: {'; '.join(found)}")
 
 
-def _result(player: _Measured, memory: dict[str, int]) -> dict[str, Any]:
+def _end(player: _Measured) -> None:
+    ended = player.child.ask(("end", player.number))
+    player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
+    player.memory = player.child.ask(("memory",))
+
+
+def _result(player: _Measured) -> dict[str, Any]:
     parts = player.parts[max(player.parts, key=int)] if player.parts else {}
     job = player.child.job
     return {
@@ -131,7 +136,7 @@ def _result(player: _Measured, memory: dict[str, int]) -> dict[str, Any]:
         "lanes_played": job.played,
         "rate": spread([player.played / seconds for seconds in player.seconds]),
         "seconds": player.seconds,
-        "memory": memory,
+        "memory": player.memory,
         "checksum": joined(parts),
         "state_compared": any(part.startswith("state.") for part in parts),
         **player.about,

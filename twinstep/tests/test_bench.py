@@ -303,6 +303,12 @@ class Lazy(HalfCheetahRust32):
         return super().advance(state, actions[: len(actions) // 2])
 
 
+class Heavy(MjStep):
+    # Planted: a peer that says it has the same model, and steps half as often.
+    def begin(self, seeds, actions):
+        super().begin(seeds, actions[::2])
+
+
 class Weak(HalfCheetahRust32):
     # Planted: actions of half the size.
     def auto_rollout(self, state, actions, when="same-step", out=None):
@@ -318,6 +324,7 @@ PEERS = (
     Peer("slower", "mujoco", MjStep, "physics", "same", "the same again", work_at_most=8),
     Peer("absent", "mujoco", broken, "physics", "same"),
     Peer("elsewhere", "no_such_module", broken, "physics", "same"),
+    Peer("heavy", "mujoco", Heavy, "physics", "same"),
 )
 CHEETAH = dataclasses.replace(
     HALFCHEETAH,
@@ -348,7 +355,7 @@ SMALL = ("--batch", "64", "--steps", "8", "--rounds", "2", "--threads", "1")
 
 
 def test_peers_and_physics_are_measured_beside_backends_that_may_differ_in_bits(cheetah, capsys):
-    """What cannot start is said and left out; a slow peer plays fewer steps for its rate."""
+    """A peer that cannot start, or does other work, is said and left out; a slow one plays less."""
     assert bench("cheetah", "--backend", "rust", "--backend", "rust64", *SMALL) == 0, (
         capsys.readouterr().err
     )
@@ -364,11 +371,24 @@ def test_peers_and_physics_are_measured_beside_backends_that_may_differ_in_bits(
             for n in ("min", "max")]  # fmt: skip
     assert fair[0] > 0.05
     assert fair[1] < 20
-    assert [line.startswith("the process of absent") for line in physics["left_out"]] == [True]
+    absent, heavy = physics["left_out"]
+    assert absent.startswith("the process of absent: ModuleNotFoundError")
+    assert "heavy has a mean elapsed squared of 16" in heavy
     table = (cheetah / "benchmarks/cheetah.md").read_text()
     assert "Bits may differ here" in table
     assert "- slower: the same again" in table
     assert "- not measured: the process of absent: ModuleNotFoundError" in table
+
+
+def test_a_reference_that_cannot_start_is_never_left_out(cheetah, capsys):
+    file = cheetah / "planted_peers.py"
+    file.write_text(
+        file.read_text().replace(
+            '"mujoco", MjStep, "physics", "ref', '"mujoco", broken, "physics", "ref'
+        )
+    )
+    assert bench("cheetah", "--backend", "rust", *SMALL) == 1
+    assert "No module named 'no_such_module'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """What --env, --candidate, --driver, --variant and --set choose, and what they refuse."""
 
+import dataclasses
+from types import SimpleNamespace
+
 import pytest
 
-from twinstep import paths, registry
+from twinstep import paths, plugin, registry
 from twinstep.choosing import Asked, choose
 from twinstep.cli import main
 from twinstep.contract import Contract, Discrete, Field, Randomness
@@ -104,6 +107,20 @@ def test_a_driver_that_nothing_chosen_plays_is_an_error():
     assert "unknown driver of what is verified 'seeking'" in refusal(
         envs=["knobs"], drivers=["seeking"]
     )
+
+
+def test_a_declared_driver_beside_the_contracts_plays_only_by_name():
+    env = dataclasses.replace(KNOBS, drivers={"late": "drivers:late"})
+    pair = registry.pairs(registry.subjects(env, {})[0], ["fast"])[0]
+
+    def drivers(*wanted):
+        return plugin._drivers(
+            SimpleNamespace(option=SimpleNamespace(twinstep_driver=wanted)), pair
+        )
+
+    assert drivers() == ["random", "sticky"]
+    assert drivers("late") == ["late"]
+    assert drivers("late", "random") == ["random", "late"]
 
 
 def test_a_value_without_its_environment_is_refused():

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from twinstep.averages import check_averages
 from twinstep.cases import outputs_differ
 from twinstep.compare import Rules
 from twinstep.from_states import broken_fractions, check_from_states
@@ -43,8 +44,9 @@ def harness():
     made.close()
 
 
-def _plant(monkeypatch, bug):
+def _plant(monkeypatch, bug, by=None):
     module, files, name, factor = BUGS[bug]
+    factor = by or factor
     for file in files:
         if name in ("damping", "stiffness"):
             joints = [j._replace(**{name: getattr(j, name) * factor}) for j in file.JOINTS]
@@ -82,6 +84,21 @@ def test_a_changed_constant_fails_its_module_and_its_one_step_gate(
     assert first == wanted
     outcome = check_from_states(runner, reference.traces("random"), rules)
     assert outcome.divergences or broken_fractions(outcome, rules)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bug", "found"), [("damping", True), ("friction", False)])
+def test_gate_d_sees_ten_percent_more_damping_and_is_blind_to_friction(subject, bug, found):
+    """What README says that averages of whole episodes find, and what they do not."""
+    with pytest.MonkeyPatch.context() as patch:
+        _plant(patch, bug, 1.1)
+        pair = Pair(subject, next(c for c in subject.env.candidates if c.name == "jax"))
+        runner, contract = Runner.of(pair), subject.contract
+        rules = Rules.of(contract, candidate="jax", dtype=runner.dtype, platform=runner.platform)
+        harness = Harness(Settings())
+        _, broken = check_averages(runner, harness.reference(subject).traces("random"), rules, None)
+        harness.close()
+    assert bool(broken) == found
 
 
 def _both(reference, runner, module):

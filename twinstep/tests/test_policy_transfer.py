@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,6 +122,22 @@ def test_what_ends_after_the_first_episode_is_no_part_of_the_score():
     np.testing.assert_array_equal(again.scores, bounces.scores)
     other = play(env, cast, seeds, [6], plan)
     assert (other.scores != bounces.scores).any(), "the noise of the sampling has no effect"
+
+
+def test_the_full_budget_is_taken_when_asked_for_and_declared(fs8):
+    """Asked for where a contract declares none, it is the usual one."""
+    full = dataclasses.replace(PLAN, steps=1 << 20)
+
+    def plan(asked, declared):
+        contract = dataclasses.replace(fs8.contract, transfer=PLAN, full_transfer=declared)
+        settings = SimpleNamespace(full_budget=asked)
+        reference = SimpleNamespace(harness=SimpleNamespace(settings=settings))
+        lab = SimpleNamespace(contract=contract, reference=reference, runner=fs8.runner)
+        return level4.plan_of(lab)
+
+    assert plan(False, full) is PLAN
+    assert plan(True, full) is full
+    assert plan(True, None) is PLAN
 
 
 def test_random_play_draws_every_action_alike():
