@@ -342,8 +342,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
             Measure("largest |qvel|", "state.qvel"),
             Measure("farthest", "state.qpos", "max"),
         ),
-        # `--driver trained` is not among them: float32 does not pass gates B and C under it.
-        drivers=("random", "sticky"),
+        drivers=("random", "sticky", "trained"),
         horizon=params["max_episode_steps"],
         transfer=_SMALL,
         full_transfer=_FULL,

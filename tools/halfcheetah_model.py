@@ -117,9 +117,19 @@ def points(model: mujoco.MjModel) -> list[str]:
         axis = rotation(model.geom_quat[geom])[:, 2] * model.geom_size[geom, 1]
         for sign in (1, -1):
             x, _, z = model.geom_pos[geom] + sign * axis
-            numbers = (x, z, model.body_invweight0[body, 0])
+            rest = rest_height(model, body) + z - model.geom_size[geom, 0]
+            numbers = (x, z, rest, model.body_invweight0[body, 0])
             rows.append(f'    Point("{name}", {body - 1}, {listed(numbers)}),')
     return rows
+
+
+def rest_height(model: mujoco.MjModel, body: int) -> float:
+    """Return how high a body's joint is where all joint positions are zero."""
+    height = 0.0
+    while body:
+        height += float(model.body_pos[body, 2])
+        body = model.body_parentid[body]
+    return height
 
 
 def listed(numbers: tuple[float, ...]) -> str:
@@ -179,11 +189,14 @@ def table(model: mujoco.MjModel) -> str:
         "",
         "",
         "class Point(NamedTuple):",
-        '    """One end of a capsule, in its body\'s frame; weight: MuJoCo\'s body_invweight0."""',
+        '    """One end of a capsule, in its body\'s frame; weight: MuJoCo\'s body_invweight0.',
+        "",
+        "    rest: its distance from the floor where all joint positions are zero.",
+        '    """',
         "",
         "    geom: str",
         "    body: int",
-        *(f"    {n}: float" for n in ("x", "z", "weight")),
+        *(f"    {n}: float" for n in ("x", "z", "rest", "weight")),
         "",
         "",
         "# fmt: off",

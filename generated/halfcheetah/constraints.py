@@ -18,7 +18,7 @@ from twinstep.generated.halfcheetah.model import (
     LEAST_IMPEDANCE,
     LIMIT_WIDTH,
     MOST_IMPEDANCE,
-    RADIUS,
+    ROOT_HEIGHT,
     STIFFNESS,
 )
 
@@ -63,15 +63,16 @@ def impedance(depth: Number, width: float) -> Number:
 
 
 def distance(
-    pose: Pose, x: Number, z: Number, root_height: Number
+    pose: Pose, x: Number, z: Number, rest: Number, root_z: Number
 ) -> tuple[Number, Number, Number]:
     """Return a capsule end's distance from the floor, and the contact point it would have.
 
-    root_height: of the torso's joint above the floor. The contact is half way into the overlap.
+    rest: the distance where all of qpos is zero. root_z: the torso's joint above its own place
+    there. The contact is half way into the overlap.
     """
-    point_x, end_z = pose.at(x, z)
-    apart = end_z + root_height - RADIUS
-    return apart, point_x, 0.5 * apart - root_height
+    point_x, _ = pose.at(x, z)
+    apart = root_z + pose.rise_of(x, z) + rest
+    return apart, point_x, 0.5 * apart - (root_z + ROOT_HEIGHT)
 
 
 def contact(apart: Number, x: Number, z: Number, inverse_weight: Number, moving: Motion) -> Contact:

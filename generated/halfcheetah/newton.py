@@ -45,7 +45,7 @@ from twinstep.generated.halfcheetah.inertia import (
 )
 from twinstep.generated.halfcheetah.kinematics import Motion, Pose, motions
 from twinstep.generated.halfcheetah.linear import solved
-from twinstep.generated.halfcheetah.model import JOINTS, POINTS, ROOT_HEIGHT, TOLERANCE
+from twinstep.generated.halfcheetah.model import JOINTS, POINTS, TOLERANCE
 from twinstep.generated.halfcheetah.state import Array
 
 #: Newton steps that float32 takes whole; later ones are searched along.
@@ -109,9 +109,9 @@ def constraints_of(
     places: list[Pose], moving: list[Motion], q: list[Array], v: list[Array]
 ) -> tuple[Constraints, Array]:
     """Return the constraints of a state, and the points' distances from the floor [16, N]."""
-    x, z, weight = (column(values, q[0]) for values in list(zip(*POINTS, strict=True))[2:])
+    x, z, rest, weight = (column(values, q[0]) for values in list(zip(*POINTS, strict=True))[2:])
     where, motion = Pose(*at_points(places)), Motion(*at_points(moving))
-    apart_by, at_x, at_z = distance(where, x, z, (q[1] + ROOT_HEIGHT)[None])
+    apart_by, at_x, at_z = distance(where, x, z, rest, q[1][None])
     _, low, high, *_, limit_weight = zip(*JOINTS, strict=True)
     ends = (column(values, q[0]) for values in (low, high, limit_weight))
     limits = limit(jnp.stack(q[3:]), jnp.stack(v[3:]), *ends)

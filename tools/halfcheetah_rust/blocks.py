@@ -7,9 +7,9 @@ from twinstep.generated.halfcheetah import constraints, forces, inertia, kinemat
 from . import pieces
 
 Pose, Motion, Load = kinematics.Pose, kinematics.Motion, inertia.Load
-POSE, MOTION, LOAD = Pose(*[None] * 4), Motion(*[None] * 3), Load(*[None] * 6)
+POSE, MOTION, LOAD = Pose(*[None] * 6), Motion(*[None] * 3), Load(*[None] * 6)
 #: The torso's joint is what everything is about.
-PLACES = [Pose(None, None, 0.0, 0.0), *[POSE] * 6]
+PLACES = [Pose(None, None, 0.0, 0.0, None, 0.0), *[POSE] * 6]
 NINE, SIX = [None] * 9, [None] * 6
 MASS = [None] * len(inertia.ENTRIES)
 CONTACT = constraints.Contact(*[None] * 5)
@@ -49,10 +49,10 @@ BLOCKS = (
         "contact",
         "Contacts with the floor and joint limits.",
         (
-            "How far each capsule end is from the floor. root_height: the torso's joint above it.",
+            "How far each capsule end is from the floor. root_z: qpos of the torso's height.",
             "heights",
             pieces.heights,
-            {"places": PLACES, "root_height": None},
+            {"places": PLACES, "root_z": None},
         ),
         (
             "The contact of a capsule end at (x, z) of a body's frame.",
@@ -63,8 +63,9 @@ BLOCKS = (
                 "moving": MOTION,
                 "x": None,
                 "z": None,
+                "rest": None,
                 "inverse_weight": None,
-                "root_height": None,
+                "root_z": None,
             },
         ),
         (

@@ -35,15 +35,17 @@ def bias(q: list[Any], v: list[Any]) -> list[Any]:
     return forces.bias(places, kinematics.motions(places, v))
 
 
-def heights(places: list[Any], root_height: Any) -> list[Any]:
+def heights(places: list[Any], root_z: Any) -> list[Any]:
     return [
-        constraints.distance(places[point.body], point.x, point.z, root_height)[0]
+        constraints.distance(places[point.body], point.x, point.z, point.rest, root_z)[0]
         for point in model.POINTS
     ]
 
 
-def touch(pose: Any, moving: Any, x: Any, z: Any, inverse_weight: Any, root_height: Any) -> Any:
-    found = constraints.distance(pose, x, z, root_height)
+def touch(
+    pose: Any, moving: Any, x: Any, z: Any, rest: Any, inverse_weight: Any, root_z: Any
+) -> Any:
+    found = constraints.distance(pose, x, z, rest, root_z)
     return constraints.contact(*found, inverse_weight, moving)
 
 

@@ -28,8 +28,9 @@ def tables() -> str:
     """Return the model's numbers that hand-written code uses."""
     text = HEADER.format("Numbers of the model.")
     text += "/// One end of a capsule in its body's frame; weight: MuJoCo's body_invweight0.\n"
+    text += "/// rest: its distance from the floor where all joint positions are zero.\n"
     text += "pub(crate) struct Point {\n    pub body: usize,\n    pub x: f64,\n    pub z: f64,\n"
-    text += "    pub weight: f64,\n}\n\n"
+    text += "    pub rest: f64,\n    pub weight: f64,\n}\n\n"
     text += "/// A driven joint; weight: MuJoCo's dof_invweight0.\n"
     text += (
         "pub(crate) struct Joint {\n    pub low: f64,\n    pub high: f64,\n    pub damping: f64,\n"
@@ -40,7 +41,7 @@ def tables() -> str:
     text += f"pub(crate) const POINTS: [Point; {len(model.POINTS)}] = [\n"
     for point in model.POINTS:
         text += f"    Point {{ body: {point.body}, x: {point.x!r}, z: {point.z!r}, "
-        text += f"weight: {point.weight!r} }},\n"
+        text += f"rest: {point.rest!r}, weight: {point.weight!r} }},\n"
     text += f"];\npub(crate) const JOINTS: [Joint; {len(model.JOINTS)}] = [\n"
     for joint in model.JOINTS:
         text += f"    Joint {{ low: {joint.low!r}, high: {joint.high!r}, "

@@ -85,11 +85,10 @@ impl<V: Vector> Constraints<V> {
         &mut self,
         places: &[Pose<V>; 7],
         moving: &[Motion<V>; 7],
-        root_height: V,
         q: &[V; 9],
         v: &[V; 9],
     ) {
-        let apart = heights(places, root_height);
+        let apart = heights(places, q[1]);
         let mut below = 0;
         for (point, apart) in apart.iter().enumerate() {
             below |= u32::from(V::any(apart.lt(V::zero()))) << point;
@@ -104,8 +103,9 @@ impl<V: Vector> Constraints<V> {
                 &moving[point.body],
                 V::of(point.x),
                 V::of(point.z),
+                V::of(point.rest),
                 V::of(point.weight),
-                root_height,
+                q[1],
             );
             self.count += 1;
         }

@@ -234,15 +234,16 @@ impl<T: Real> Part<'_, T> {
                 self.write(at, (1, 9), 3, &motors);
             }
             "contacts" => {
-                let apart = heights(&places, root_height);
+                let apart = heights(&places, q[1]);
                 for (k, point) in POINTS.iter().enumerate() {
                     let found = touch(
                         &places[point.body],
                         &moving[point.body],
                         V::of(point.x),
                         V::of(point.z),
+                        V::of(point.rest),
                         V::of(point.weight),
-                        root_height,
+                        q[1],
                     );
                     let is_below = apart[k].lt(V::zero());
                     let keep = |value: V| V::select(is_below, value, V::zero());
@@ -285,7 +286,6 @@ impl<T: Real> Part<'_, T> {
     /// The module `rows`: what MuJoCo calls efc_D, efc_aref and efc_J, in the plane.
     #[inline(always)]
     fn rows<V: Vector<Scalar = T>>(&mut self, at: usize, q: &[V; JOINTS], v: &[V; JOINTS]) {
-        let root_height = q[1] + V::of(ROOT_HEIGHT);
         let (places, moving, ..) = prepare(q, v, &[V::zero(); MOTORS]);
         let friction = V::of(FRICTION);
         for (k, point) in POINTS.iter().enumerate() {
@@ -294,8 +294,9 @@ impl<T: Real> Part<'_, T> {
                 &moving[point.body],
                 V::of(point.x),
                 V::of(point.z),
+                V::of(point.rest),
                 V::of(point.weight),
-                root_height,
+                q[1],
             );
             let is_on = found.weight.ne(V::zero());
             let keep = |value: V| V::select(is_on, value, V::zero());

@@ -5,7 +5,7 @@ use crate::constraints::{Constraints, none};
 use crate::generated::prepare::{motions, prepare};
 use crate::generated::solve::damped;
 use crate::generated::structures::{Load, Pose};
-use crate::generated::tables::{JOINTS as DRIVEN, ROOT_HEIGHT, TIMESTEP};
+use crate::generated::tables::{JOINTS as DRIVEN, TIMESTEP};
 use crate::newton::{Bodies, full_steps, newton};
 use crate::real::Real;
 use crate::vector::{Task, Vector};
@@ -86,8 +86,7 @@ pub(crate) fn substep<V: Vector>(
         }
     }
     let (places, moving, smooth, loads) = prepare(&lanes.q, &lanes.v, control);
-    let root_height = lanes.q[1] + V::of(ROOT_HEIGHT);
-    constraints.find(&places, &moving, root_height, &lanes.q, &lanes.v);
+    constraints.find(&places, &moving, &lanes.q, &lanes.v);
     let bodies = Bodies {
         places: &places,
         loads: &loads,
@@ -176,8 +175,7 @@ pub(crate) fn acceleration<V: Vector>(
     full_steps: usize,
 ) -> [V; JOINTS] {
     let (places, moving, smooth, loads) = prepare(&lanes.q, &lanes.v, control);
-    let root_height = lanes.q[1] + V::of(ROOT_HEIGHT);
-    constraints.find(&places, &moving, root_height, &lanes.q, &lanes.v);
+    constraints.find(&places, &moving, &lanes.q, &lanes.v);
     let bodies = Bodies {
         places: &places,
         loads: &loads,

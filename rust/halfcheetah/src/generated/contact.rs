@@ -5,110 +5,101 @@
 use super::structures::{Contact, Limit, Load, Motion, Pose, Rows};
 use crate::vector::Vector;
 
-/// How far each capsule end is from the floor. root_height: the torso's joint above it.
+/// How far each capsule end is from the floor. root_z: qpos of the torso's height.
 #[inline(always)]
-pub(crate) fn heights<V: Vector>(places: &[Pose<V>; 7], root_height: V) -> [V; 16] {
-    let t0 = V::of(0.5) * places[0].sin;
-    let t1 = V::of(1.1102230246251565e-16).mul_add(places[0].cos, t0);
-    let t2 = t1 + root_height;
-    let t3 = t2 - V::of(0.046);
-    let t4 = V::of(-0.5) * places[0].sin;
-    let t5 = V::of(-1.1102230246251565e-16).mul_add(places[0].cos, t4);
-    let t6 = t5 + root_height;
-    let t7 = t6 - V::of(0.046);
-    let t8 = V::of(-0.7146493405538257) * places[0].sin;
-    let t9 = V::of(0.19672398208600017).mul_add(places[0].cos, t8);
-    let t10 = t9 + root_height;
-    let t11 = t10 - V::of(0.046);
-    let t12 = V::of(-0.4853506594461742) * places[0].sin;
-    let t13 = V::of(0.0032760179139998263).mul_add(places[0].cos, t12);
-    let t14 = t13 + root_height;
-    let t15 = t14 - V::of(0.046);
-    let t16 = V::of(0.18871939418669426).neg_mul_add(places[1].sin, places[1].z);
-    let t17 = V::of(-0.2446903182275904).mul_add(places[1].cos, t16);
-    let t18 = t17 + root_height;
-    let t19 = t18 - V::of(0.046);
-    let t20 = V::of(0.011280605813305769).neg_mul_add(places[1].sin, places[1].z);
-    let t21 = V::of(-0.015309681772409586).mul_add(places[1].cos, t20);
-    let t22 = t21 + root_height;
-    let t23 = t22 - V::of(0.046);
-    let t24 = V::of(-0.27446086117273405).neg_mul_add(places[2].sin, places[2].z);
-    let t25 = V::of(-0.13648516234985636).mul_add(places[2].cos, t24);
-    let t26 = t25 + root_height;
-    let t27 = t26 - V::of(0.046);
-    let t28 = V::of(-0.005539138827266005).neg_mul_add(places[2].sin, places[2].z);
-    let t29 = V::of(-0.003514837650143668).mul_add(places[2].cos, t28);
-    let t30 = t29 + root_height;
-    let t31 = t30 - V::of(0.046);
-    let t32 = V::of(0.004927244951249875).neg_mul_add(places[3].sin, places[3].z);
-    let t33 = V::of(-0.006405535741606308).mul_add(places[3].cos, t32);
-    let t34 = t33 + root_height;
-    let t35 = t34 - V::of(0.046);
-    let t36 = V::of(0.05507275504875012).neg_mul_add(places[3].sin, places[3].z);
-    let t37 = V::of(-0.1875944642583937).mul_add(places[3].cos, t36);
-    let t38 = t37 + root_height;
-    let t39 = t38 - V::of(0.046);
-    let t40 = V::of(-0.003914941666783009).neg_mul_add(places[4].sin, places[4].z);
-    let t41 = V::of(-0.004580049102872574).mul_add(places[4].cos, t40);
-    let t42 = t41 + root_height;
-    let t43 = t42 - V::of(0.046);
-    let t44 = V::of(-0.136085058333217).neg_mul_add(places[4].sin, places[4].z);
-    let t45 = V::of(-0.23541995089712742).mul_add(places[4].cos, t44);
-    let t46 = t45 + root_height;
-    let t47 = t46 - V::of(0.046);
-    let t48 = V::of(0.005147897820126264).neg_mul_add(places[5].sin, places[5].z);
-    let t49 = V::of(-0.0025144248195741042).mul_add(places[5].cos, t48);
-    let t50 = t49 + root_height;
-    let t51 = t50 - V::of(0.046);
-    let t52 = V::of(0.12485210217987375).neg_mul_add(places[5].sin, places[5].z);
-    let t53 = V::of(-0.1774855751804259).mul_add(places[5].cos, t52);
-    let t54 = t53 + root_height;
-    let t55 = t54 - V::of(0.046);
-    let t56 = V::of(0.005475026862347528).neg_mul_add(places[6].sin, places[6].z);
-    let t57 = V::of(-0.012226506956322526).mul_add(places[6].cos, t56);
-    let t58 = t57 + root_height;
-    let t59 = t58 - V::of(0.046);
-    let t60 = V::of(0.08452497313765248).neg_mul_add(places[6].sin, places[6].z);
-    let t61 = V::of(-0.1277734930436775).mul_add(places[6].cos, t60);
-    let t62 = t61 + root_height;
-    let t63 = t62 - V::of(0.046);
-    [t3, t7, t11, t15, t19, t23, t27, t31, t35, t39, t43, t47, t51, t55, t59, t63]
+pub(crate) fn heights<V: Vector>(places: &[Pose<V>; 7], root_z: V) -> [V; 16] {
+    let t0 = V::of(0.5).mul_add(places[0].sin, root_z);
+    let t1 = V::of(1.1102230246251565e-16).neg_mul_add(places[0].vers, t0);
+    let t2 = t1 + V::of(0.654);
+    let t3 = V::of(-0.5).mul_add(places[0].sin, root_z);
+    let t4 = V::of(-1.1102230246251565e-16).neg_mul_add(places[0].vers, t3);
+    let t5 = t4 + V::of(0.6539999999999998);
+    let t6 = V::of(-0.7146493405538257).mul_add(places[0].sin, root_z);
+    let t7 = V::of(0.19672398208600017).neg_mul_add(places[0].vers, t6);
+    let t8 = t7 + V::of(0.8507239820860001);
+    let t9 = V::of(-0.4853506594461742).mul_add(places[0].sin, root_z);
+    let t10 = V::of(0.0032760179139998263).neg_mul_add(places[0].vers, t9);
+    let t11 = t10 + V::of(0.6572760179139997);
+    let t12 = root_z + places[1].rise;
+    let t13 = V::of(0.18871939418669426).neg_mul_add(places[1].sin, t12);
+    let t14 = V::of(-0.2446903182275904).neg_mul_add(places[1].vers, t13);
+    let t15 = t14 + V::of(0.40930968177240956);
+    let t16 = V::of(0.011280605813305769).neg_mul_add(places[1].sin, t12);
+    let t17 = V::of(-0.015309681772409586).neg_mul_add(places[1].vers, t16);
+    let t18 = t17 + V::of(0.6386903182275904);
+    let t19 = root_z + places[2].rise;
+    let t20 = V::of(-0.27446086117273405).neg_mul_add(places[2].sin, t19);
+    let t21 = V::of(-0.13648516234985636).neg_mul_add(places[2].vers, t20);
+    let t22 = t21 + V::of(0.2675148376501436);
+    let t23 = V::of(-0.005539138827266005).neg_mul_add(places[2].sin, t19);
+    let t24 = V::of(-0.003514837650143668).neg_mul_add(places[2].vers, t23);
+    let t25 = t24 + V::of(0.4004851623498563);
+    let t26 = root_z + places[3].rise;
+    let t27 = V::of(0.004927244951249875).neg_mul_add(places[3].sin, t26);
+    let t28 = V::of(-0.006405535741606308).neg_mul_add(places[3].vers, t27);
+    let t29 = t28 + V::of(0.25759446425839366);
+    let t30 = V::of(0.05507275504875012).neg_mul_add(places[3].sin, t26);
+    let t31 = V::of(-0.1875944642583937).neg_mul_add(places[3].vers, t30);
+    let t32 = t31 + V::of(0.07640553574160623);
+    let t33 = root_z + places[4].rise;
+    let t34 = V::of(-0.003914941666783009).neg_mul_add(places[4].sin, t33);
+    let t35 = V::of(-0.004580049102872574).neg_mul_add(places[4].vers, t34);
+    let t36 = t35 + V::of(0.6494199508971273);
+    let t37 = V::of(-0.136085058333217).neg_mul_add(places[4].sin, t33);
+    let t38 = V::of(-0.23541995089712742).neg_mul_add(places[4].vers, t37);
+    let t39 = t38 + V::of(0.41858004910287255);
+    let t40 = root_z + places[5].rise;
+    let t41 = V::of(0.005147897820126264).neg_mul_add(places[5].sin, t40);
+    let t42 = V::of(-0.0025144248195741042).neg_mul_add(places[5].vers, t41);
+    let t43 = t42 + V::of(0.4114855751804259);
+    let t44 = V::of(0.12485210217987375).neg_mul_add(places[5].sin, t40);
+    let t45 = V::of(-0.1774855751804259).neg_mul_add(places[5].vers, t44);
+    let t46 = t45 + V::of(0.23651442481957408);
+    let t47 = root_z + places[6].rise;
+    let t48 = V::of(0.005475026862347528).neg_mul_add(places[6].sin, t47);
+    let t49 = V::of(-0.012226506956322526).neg_mul_add(places[6].vers, t48);
+    let t50 = t49 + V::of(0.22177349304367744);
+    let t51 = V::of(0.08452497313765248).neg_mul_add(places[6].sin, t47);
+    let t52 = V::of(-0.1277734930436775).neg_mul_add(places[6].vers, t51);
+    let t53 = t52 + V::of(0.10622650695632248);
+    [t2, t5, t8, t11, t15, t18, t22, t25, t29, t32, t36, t39, t43, t46, t50, t53]
 }
 
 /// The contact of a capsule end at (x, z) of a body's frame.
 #[inline(always)]
-pub(crate) fn touch<V: Vector>(pose: &Pose<V>, moving: &Motion<V>, x: V, z: V, inverse_weight: V, root_height: V) -> Contact<V> {
+pub(crate) fn touch<V: Vector>(pose: &Pose<V>, moving: &Motion<V>, x: V, z: V, rest: V, inverse_weight: V, root_z: V) -> Contact<V> {
     let t0 = pose.cos.mul_add(x, pose.x);
     let t1 = pose.sin.mul_add(z, t0);
-    let t2 = pose.sin.neg_mul_add(x, pose.z);
-    let t3 = pose.cos.mul_add(z, t2);
-    let t4 = t3 + root_height;
-    let t5 = t4 - V::of(0.046);
-    let t6 = V::of(0.5).mul_sub(t5, root_height);
-    let t7 = t5.lt(V::zero());
-    let t8 = t5.min(V::zero());
-    let t9 = V::of(-100.0) * t8;
-    let t10 = t9.min(V::of(1.0));
-    let t11 = t10.le(V::of(0.5));
-    let t12 = V::of(2.0) * t10;
-    let t13 = t12 * t10;
-    let t14 = V::of(1.0) - t10;
-    let t15 = V::of(2.0) * t14;
-    let t16 = t15.neg_mul_add(t14, V::of(1.0));
-    let t17 = V::select(t11, t13, t16);
-    let t18 = V::of(0.7999).mul_add(t17, V::of(0.0001));
-    let t19 = V::of(2.693965517241378) * t18;
-    let t20 = V::of(1.0) - t18;
-    let t21 = t20 * inverse_weight;
-    let t22 = t19 / t21;
-    let t23 = V::select(t7, t22, V::zero());
-    let t24 = V::of(3906.2499999999995) * t18;
-    let t25 = moving.turn.neg_mul_add(t1, moving.z);
-    let t26 = V::of(125.0) * t25;
-    let t27 = t24.mul_add(t8, t26);
-    let t28 = moving.turn.mul_add(t6, moving.x);
-    let t29 = V::of(125.0) * t28;
-    Contact { x: t1, z: t6, weight: t23, normal: t27, tangent: t29 }
+    let t2 = root_z + pose.rise;
+    let t3 = pose.sin.neg_mul_add(x, t2);
+    let t4 = pose.vers.neg_mul_add(z, t3);
+    let t5 = t4 + rest;
+    let t6 = V::of(0.5).mul_sub(t5, root_z);
+    let t7 = t6 - V::of(0.7);
+    let t8 = t5.lt(V::zero());
+    let t9 = t5.min(V::zero());
+    let t10 = V::of(-100.0) * t9;
+    let t11 = t10.min(V::of(1.0));
+    let t12 = t11.le(V::of(0.5));
+    let t13 = V::of(2.0) * t11;
+    let t14 = t13 * t11;
+    let t15 = V::of(1.0) - t11;
+    let t16 = V::of(2.0) * t15;
+    let t17 = t16.neg_mul_add(t15, V::of(1.0));
+    let t18 = V::select(t12, t14, t17);
+    let t19 = V::of(0.7999).mul_add(t18, V::of(0.0001));
+    let t20 = V::of(2.693965517241378) * t19;
+    let t21 = V::of(1.0) - t19;
+    let t22 = t21 * inverse_weight;
+    let t23 = t20 / t22;
+    let t24 = V::select(t8, t23, V::zero());
+    let t25 = V::of(3906.2499999999995) * t19;
+    let t26 = moving.turn.neg_mul_add(t1, moving.z);
+    let t27 = V::of(125.0) * t26;
+    let t28 = t25.mul_add(t9, t27);
+    let t29 = moving.turn.mul_add(t7, moving.x);
+    let t30 = V::of(125.0) * t29;
+    Contact { x: t1, z: t7, weight: t24, normal: t28, tangent: t30 }
 }
 
 /// The weights of the rows that push when the body accelerates so.

@@ -9,6 +9,8 @@ pub(crate) struct Pose<V> {
     pub sin: V,
     pub x: V,
     pub z: V,
+    pub vers: V,
+    pub rise: V,
 }
 
 /// A rigid motion: turning rate, and velocity of what is at the torso's joint.
