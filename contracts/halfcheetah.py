@@ -204,7 +204,7 @@ def _gates() -> tuple[GateRule, ...]:
         GateRule(Lockstep(), fields=fields)
         for fields in ("terminated", "truncated", "acting", "state.elapsed")
     ]
-    double, single = ((1e-10, 1e-3),), ((1e-3, 2e-3), (2e-5, 0.5))
+    double, single = ((1e-10, 1e-3),), ((1e-3, 5e-4), (2e-5, 0.15))
     one_step = [
         GateRule(Resync(1e-8, double), "obs", dtype="float64", name="A"),
         GateRule(Resync(1e-8, double), "state.q[pv]*", dtype="float64", name="A"),
@@ -214,7 +214,7 @@ def _gates() -> tuple[GateRule, ...]:
         GateRule(Resync(1e-3), "reward", dtype="float32", name="B"),
         GateRule(Resync(2e-2, single), "state.qvel", dtype="float32", name="B"),
         GateRule(Resync(2e-2, single), "obs", dtype="float32", name="B"),
-        GateRule(Resync(20.0), "state.qacc_warmstart", dtype="float32", name="B"),
+        GateRule(Resync(10.0), "state.qacc_warmstart", dtype="float32", name="B"),
     ]
     # Placed states are stiffer than play's: as deep as 20 mm, as fast as 30 rad/s.
     placed = [
@@ -330,8 +330,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
         gates=_gates(),
         further=(
             GateRule(Window(5, 1e-5), "state.q[pv]*", dtype="float64", name="C"),
-            GateRule(Window(5, 0.1, ((2e-3, 5e-4),)), "state.qpos", dtype="float32", name="C"),
-            GateRule(Horizon(1e-3, 60, 40), "state.q[pv]*", dtype="float64", name="C"),
+            GateRule(Window(5, 0.2, ((2e-3, 1e-3),)), "state.qpos", dtype="float32", name="C"),
+            GateRule(Horizon(1e-3, 60, 25), "state.q[pv]*", dtype="float64", name="C"),
             GateRule(Horizon(1e-3, 10), "state.q[pv]*", dtype="float32", name="C"),
             GateRule(Horizon(2e-3, 10, 5), "state.qpos", dtype="float32", name="C"),
             GateRule(Averages(0.75), "reward", name="D"),
