@@ -384,19 +384,20 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
     sources = {module: f"{_JAX}/{place}" for module, place in _SOURCES.items()}
     if rust:
         sources |= {module: f"{_RUST}/{place}" for module, place in _BY_HAND.items()}
+    packages = ("twinstep.generated.halfcheetah", "twinstep.candidates.halfcheetah")
     return CandidateRef(
         name,
         f"twinstep.candidates.halfcheetah.{factory}",
         edit=(f"{_JAX}/**", f"{_RUST}/**") if rust else (f"{_JAX}/**",),
         sources=sources,
-        packages=("twinstep.generated.halfcheetah", "twinstep.candidates.halfcheetah"),
+        packages=(*packages, "twinstep.candidates.rust") if rust else packages,
         **more,
     )
 
 
 _BUILT = {
-    "probe": "twinstep.candidates.rust_build:probe",
-    "build": "twinstep.candidates.rust_build:build",
+    "probe": "twinstep.candidates.rust.build:probe",
+    "build": "twinstep.candidates.rust.build:build",
 }
 
 HALFCHEETAH = Environment(

@@ -413,7 +413,7 @@ PONG = Environment(
                 "reset": f"{_RUST}/episode.rs:reset",
                 "restart": f"{_RUST}/episode.rs:restart",
             },
-            packages=("twinstep.candidates.pong",),
+            packages=("twinstep.candidates.pong", "twinstep.candidates.rust"),
             probe="twinstep.candidates.pong.rust_pong:probe",
             build="twinstep.candidates.pong.rust_pong:build",
         ),

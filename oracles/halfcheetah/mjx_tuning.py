@@ -1,7 +1,8 @@
-"""Find the fewest iterations of MJX's solver and line search that gate B of the contract allows.
+"""Find the fewest iterations of MJX's solver and line search that gate B's maxima allow.
 
 `python -m twinstep.oracles.halfcheetah.mjx_tuning`, with the Python of `make trainers ARGS=peers`:
-MJX in float32 against single steps of the oracle from the oracle's own states.
+MJX in float32 against single steps of the oracle from the oracle's own states. Of gate B it is
+asked the maxima alone: it leaves 1e-3 more often than a candidate may, however many its iterations.
 """
 
 from __future__ import annotations
@@ -72,17 +73,17 @@ def _tried(model: Any, setting: tuple[int, int], recorded: _Recorded) -> tuple[F
 
 
 def _passes(contract: Contract, errors: Fields, platform: str) -> bool:
-    """Whether the contract's gates of a float32 candidate let these errors pass."""
+    """Whether no error exceeds what the contract allows a float32 candidate at most."""
     for path, seen in errors.items():
         gate = contract.gate(path, candidate="mjx", dtype="float32", platform=platform)
         assert isinstance(gate, Resync)
-        if not seen.max() <= gate.max or any((seen > t).mean() > part for t, part in gate.above):
+        if not seen.max() <= gate.max:
             return False
     return True
 
 
 def main() -> None:
-    """Print how MJX with few iterations stands against gate B."""
+    """Print how MJX with few iterations stands against gate B's maxima."""
     parser = argparse.ArgumentParser(
         prog="python -m twinstep.oracles.halfcheetah.mjx_tuning", description=__doc__
     )

@@ -287,5 +287,5 @@ def test_another_kind_of_auto_reset_is_refused() -> None:
     contract = contract_of("fs8")
     rust = PongRust(contract)
     state, _ = rust.reset(starts(2))
-    with pytest.raises(ValueError, match="auto_restart: later"):
+    with pytest.raises(ValueError, match="auto_reset: later"):
         rust.auto_step(state, actions_of(contract, 1, 2)[0], "later")

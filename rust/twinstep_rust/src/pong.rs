@@ -28,12 +28,12 @@ fn params(frameskip: u32, continuous: bool, max_score: u32) -> PyResult<pong::Pa
     })
 }
 
-fn when(auto_restart: &str) -> PyResult<pong::AutoRestart> {
-    match auto_restart {
+fn when(auto_reset: &str) -> PyResult<pong::AutoRestart> {
+    match auto_reset {
         "off" => Ok(pong::AutoRestart::Off),
         "same-step" => Ok(pong::AutoRestart::SameStep),
         "next-step" => Ok(pong::AutoRestart::NextStep),
-        other => Err(wrong(format!("unknown auto_restart: {other}"))),
+        other => Err(wrong(format!("unknown auto_reset: {other}"))),
     }
 }
 
@@ -42,7 +42,7 @@ fn when(auto_restart: &str) -> PyResult<pong::AutoRestart> {
 /// Fields that can be written: `obs` and `final_obs` f32[8], `reward` f32, `terminated` bool,
 /// and the fields of the state by the contract's names.
 ///
-/// `auto_restart` says when a game that ended begins its next episode: "off", not by itself.
+/// `auto_reset` says when a game that ended begins its next episode: "off", not by itself.
 /// "same-step": `reward`, `terminated` and `final_obs` are the step's own, the other fields
 /// those after the restart. "next-step": the game does not play that step; its frame is the
 /// new episode's first.
@@ -121,7 +121,7 @@ impl PongBatch {
 
     /// Number of games.
     #[getter]
-    fn games(&self) -> usize {
+    fn lanes(&self) -> usize {
         self.batch.games()
     }
 
@@ -145,29 +145,29 @@ impl PongBatch {
     }
 
     /// Plays one step with actions [N] and writes fields [N, ...] of the frame.
-    #[pyo3(signature = (actions, fields, *, auto_restart="off"))]
+    #[pyo3(signature = (actions, fields, *, auto_reset="off"))]
     fn step(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
-        auto_restart: &str,
+        auto_reset: &str,
     ) -> PyResult<()> {
         let shape = [self.batch.games()];
-        self.play(py, actions, fields, &shape, auto_restart)
+        self.play(py, actions, fields, &shape, auto_reset)
     }
 
     /// Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames.
-    #[pyo3(signature = (actions, fields, *, auto_restart="off"))]
+    #[pyo3(signature = (actions, fields, *, auto_reset="off"))]
     fn rollout(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
-        auto_restart: &str,
+        auto_reset: &str,
     ) -> PyResult<()> {
         let shape = [rows("actions", actions)?, self.batch.games()];
-        self.play(py, actions, fields, &shape, auto_restart)
+        self.play(py, actions, fields, &shape, auto_reset)
     }
 }
 
@@ -179,7 +179,7 @@ impl PongBatch {
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
         shape: &[usize],
-        auto_restart: &str,
+        auto_reset: &str,
     ) -> PyResult<()> {
         let steps = if shape.len() == 1 { 1 } else { shape[0] };
         let given = Given::new("actions", actions, shape)?;
@@ -188,11 +188,11 @@ impl PongBatch {
         } else {
             pong::Actions::Discrete(given.i32("actions")?)
         };
-        let auto_restart = when(auto_restart)?;
+        let auto_reset = when(auto_reset)?;
         let mut taken = Fields::new(fields, shape)?;
         let outputs = taken.outputs()?;
         let batch = &mut self.batch;
-        py.detach(|| batch.rollout(steps, actions, outputs, auto_restart))
+        py.detach(|| batch.rollout(steps, actions, outputs, auto_reset))
             .map_err(wrong)
     }
 }

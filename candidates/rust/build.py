@@ -15,7 +15,7 @@ def probe(params: Mapping[str, Any]) -> Probe:
     """Say whether the compiled module is there, and fits the sources if they are."""
     if importlib.util.find_spec("twinstep_rust") is None:
         return Probe({}, "the Rust module twinstep_rust is not built", "run `make setup`")
-    here = sources_hash(Path(__file__).resolve().parents[1] / "rust")
+    here = sources_hash(Path(__file__).resolve().parents[2] / "rust")
     if here and here != build():
         return Probe({}, "twinstep_rust was built from other sources", "run `make setup`")
     return Probe({})

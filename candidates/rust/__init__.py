@@ -1,0 +1,1 @@
+"""What the candidates written in Rust share."""
