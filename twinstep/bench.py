@@ -176,25 +176,15 @@ def _cell(
         own = replace(first, backend=pair.candidate.name, played=lanes)
         jobs += [own, replace(own, how="make")]
     jobs += _peer_jobs(request, subject, first, "environment")
-    left_out: list[str] = []
-    results = with_ratios(measure(jobs, subject.contract, request.rounds, progress, left_out))
+    cell = _measured(request, subject, first, jobs, progress)
+    results = cell["results"]
     for result in results:
         if result["backend"]:
             (pair,) = registry.pairs(subject, [result["backend"]])
             verdict = verdict_of(subject, pair, result["platform"], AUTO_RESET)
             result["verdict"] = verdict.word
-    return {
-        "work": "environment",
-        "variant": variant,
-        "threads": len(cores),
-        "lanes": lanes,
-        "steps": steps,
-        "rounds": request.rounds,
-        "checksum": results[0]["checksum"],
-        "compared": _compared(subject, results),
-        "results": results,
-        "left_out": left_out,
-    }
+    proof = {"checksum": results[0]["checksum"], "compared": _compared(subject, results)}
+    return {"work": "environment", **cell, **proof}
 
 
 def _compared(subject: Subject, results: list[dict[str, Any]]) -> list[str]:
@@ -217,14 +207,20 @@ def _physics_cell(
     others = _peer_jobs(request, subject, first, "physics")
     native = [job for job in others if find(subject, job.peer).model == "reference"]
     jobs = [*native, *own, *(job for job in others if job not in native)]
+    return {"work": "physics", **_measured(request, subject, first, jobs, progress)}
+
+
+def _measured(
+    request: Request, subject: Subject, first: Job, jobs: list[Job], progress: Progress
+) -> dict[str, Any]:
+    """Return what a cell says of its jobs, which play side by side."""
     left_out: list[str] = []
     results = measure(jobs, subject.contract, request.rounds, progress, left_out)
     return {
-        "work": "physics",
-        "variant": variant,
-        "threads": len(cores),
-        "lanes": lanes,
-        "steps": steps,
+        "variant": first.variant,
+        "threads": len(first.cores),
+        "lanes": first.lanes,
+        "steps": first.steps,
         "rounds": request.rounds,
         "results": with_ratios(results),
         "left_out": left_out,

@@ -116,7 +116,7 @@ class RustCandidate:
             if minimal and name not in ("obs", "reward", "terminated", "truncated"):
                 continue
             # Zeros: any other byte than 0 and 1 would not be a bool.
-            new = np.zeros if dtype == bool else np.empty
+            new = np.zeros if dtype.kind == "b" else np.empty
             out[name] = new((*shape, *own), dtype)
             if name == "obs" and final_obs:
                 out["final_obs"] = np.empty_like(out["obs"])

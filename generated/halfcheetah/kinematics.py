@@ -60,15 +60,10 @@ def poses(q: list[Number]) -> list[Pose]:
         parent = found[body.parent]
         sin, vers = _sin_vers(angle)
         whole = parent.vers + vers + (parent.sin * sin - parent.vers * vers)
-        found.append(
-            Pose(
-                1.0 - whole,
-                parent.sin + sin - (parent.sin * vers + parent.vers * sin),
-                *parent.at(body.x, body.z),
-                whole,
-                parent.rise_of(body.x, body.z),
-            )
-        )
+        whole_sin = parent.sin + sin - (parent.sin * vers + parent.vers * sin)
+        x, z = parent.at(body.x, body.z)
+        rise = parent.rise_of(body.x, body.z)
+        found.append(Pose(1.0 - whole, whole_sin, x, z, whole, rise))
     return found
 
 

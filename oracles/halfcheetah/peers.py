@@ -11,7 +11,7 @@ from twinstep.oracles.halfcheetah.peer_environments import Brax, EnvPool
 from twinstep.oracles.halfcheetah.peer_physics import MjBatch, MjStep, Mjx, Rollout
 from twinstep.peering import Peer
 
-#: The fewest iterations and line-search iterations with which MJX passes gate B, as this prints
+#: The fewest iterations and line-search iterations within gate B's maxima, as this prints
 #: (on a CPU): python -m twinstep.oracles.halfcheetah.mjx_tuning
 TUNED = (6, 3)
 _MJX = "float32; the reference's XML"
@@ -39,7 +39,7 @@ PEERS = (
         )
         for (n, ls), why in (
             ((100, 50), "with its iterations"),
-            (TUNED, "with the fewest iterations that pass gate B"),
+            (TUNED, "with the fewest iterations within gate B's maxima"),
         )
     ),
     Peer(
