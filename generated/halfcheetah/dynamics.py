@@ -20,7 +20,7 @@ from twinstep.generated.halfcheetah.inertia import (
 )
 from twinstep.generated.halfcheetah.kinematics import Motion, Pose, motions, poses
 from twinstep.generated.halfcheetah.linear import solved
-from twinstep.generated.halfcheetah.model import JOINTS, TIMESTEP
+from twinstep.generated.halfcheetah.model import GRAVITY, JOINTS, TIMESTEP
 from twinstep.generated.halfcheetah.newton import Problem, constraints_of, left_over, solve
 from twinstep.generated.halfcheetah.reset import reset as drawn
 from twinstep.generated.halfcheetah.state import (
@@ -46,13 +46,16 @@ def step(state: State, action: Array) -> State:
     """Play one step with an action f32[6]."""
 
     def once(turn: Array, now: tuple[Array, ...]) -> tuple[Array, ...]:
-        *state, run, _ = now
-        q, v, warm, control = substep(turn, *state)
-        return q, v, warm, control, run + TIMESTEP * v[0], price_of(turn, action)
+        *state, lost, run, _ = now
+        q, v, warm, control, again = substep(turn, *state)
+        return q, v, warm, control, lost | again, run + TIMESTEP * v[0], price_of(turn, action)
 
     # The way is summed by itself: far from the origin two positions differ by few bits of theirs.
-    begin = (*state[:3], action, jnp.zeros_like(state.qpos[0]), jnp.zeros_like(action[0]))
-    qpos, qvel, warmstart, _, run, price = jax.lax.fori_loop(0, SUBSTEPS, once, begin)
+    none, still = jnp.zeros_like(state.qpos[0], bool), jnp.zeros_like(state.qpos[0])
+    begin = (*state[:3], action, none, still, jnp.zeros_like(action[0]))
+    qpos, qvel, warmstart, _, lost, run, price = jax.lax.fori_loop(0, SUBSTEPS, once, begin)
+    # A state that was lost on the way has jumped to the origin, and the reward is of that.
+    run = jnp.where(lost, qpos[0] - state.qpos[0], run)
     return State(
         qpos,
         qvel,
@@ -64,18 +67,32 @@ def step(state: State, action: Array) -> State:
 
 def substep(
     turn: Array, qpos: Array, qvel: Array, warmstart: Array, action: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Play 0.01 s. Returns qpos, qvel, where the next search begins, and the action to go on with.
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Play 0.01 s. Returns qpos, qvel, where the next search begins, the action to go on with, and
+    where the state was lost: MuJoCo began again from all zeros.
 
     All arrays are [..., N]. turn: a loop's counter, see `apart`.
     """
-    qpos, qvel, warmstart, action = _as_mujoco_checks(qpos, qvel, warmstart, action)
+    qpos, qvel, warmstart, action, lost = _as_mujoco_checks(qpos, qvel, warmstart, action)
     problem = problem_of(turn, qpos, qvel, action)
     acceleration = solve(problem, warmstart)
     # In float32 what is left over is rounding alone.
     exact = qpos.dtype == np.float64
     left = left_over(problem, acceleration) if exact else jnp.zeros_like(qpos)
-    return *euler(turn, problem, qpos, qvel, acceleration, left), acceleration, action
+    moved = *euler(turn, problem, qpos, qvel, acceleration, left), acceleration
+    # From all zeros, where nothing is touched, the cheetah falls.
+    wild = _wild(acceleration)
+    falls = jnp.zeros_like(acceleration).at[1].set(-GRAVITY)
+    instead = TIMESTEP**2 * falls, TIMESTEP * falls, falls
+    qpos, qvel, warmstart = (
+        jnp.where(wild[None], a, b) for a, b in zip(instead, moved, strict=True)
+    )
+    return qpos, qvel, warmstart, jnp.where(wild[None], 0.0, action), lost | wild
+
+
+def _wild(values: Array) -> Array:
+    """Return where [N] one of values [..., N] is NaN or too large for MuJoCo."""
+    return ~jnp.all(jnp.abs(values) <= HUGE, 0)
 
 
 def problem_of(turn: Array, qpos: Array, qvel: Array, action: Array) -> Problem:
@@ -155,17 +172,13 @@ def price_of(turn: Array, action: Array) -> Array:
 
 def _as_mujoco_checks(
     qpos: Array, qvel: Array, warmstart: Array, action: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Return what MuJoCo goes on with.
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return what MuJoCo goes on with, and where [N] it is not what was given.
 
     A position or velocity that is none makes it begin again from all zeros, without control for
     the rest of the step. A NaN among the controls makes all of them zero.
     """
-
-    def bad(values: Array) -> Array:
-        return ~jnp.all(jnp.abs(values) <= HUGE, 0)  # NaN too
-
-    lost = (bad(qpos) | bad(qvel))[None]
-    qpos, qvel, warmstart = (jnp.where(lost, 0.0, a) for a in (qpos, qvel, warmstart))
-    no_control = lost | jnp.isnan(action).any(0)[None]
-    return qpos, qvel, warmstart, jnp.where(no_control, 0.0, action)
+    lost = _wild(qpos) | _wild(qvel)
+    qpos, qvel, warmstart = (jnp.where(lost[None], 0.0, a) for a in (qpos, qvel, warmstart))
+    no_control = lost | jnp.isnan(action).any(0)
+    return qpos, qvel, warmstart, jnp.where(no_control[None], 0.0, action), lost

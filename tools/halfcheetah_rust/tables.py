@@ -36,7 +36,7 @@ def tables() -> str:
         "pub(crate) struct Joint {\n    pub low: f64,\n    pub high: f64,\n    pub damping: f64,\n"
     )
     text += "    pub weight: f64,\n}\n\n"
-    for name in ("TIMESTEP", "ROOT_HEIGHT", "FRICTION", "TOLERANCE"):
+    for name in ("TIMESTEP", "GRAVITY", "ROOT_HEIGHT", "FRICTION", "TOLERANCE"):
         text += f"pub(crate) const {name}: f64 = {getattr(model, name)!r};\n"
     text += f"pub(crate) const POINTS: [Point; {len(model.POINTS)}] = [\n"
     for point in model.POINTS:

@@ -5,7 +5,7 @@ use crate::constraints::{Constraints, none};
 use crate::generated::prepare::{motions, prepare};
 use crate::generated::solve::damped;
 use crate::generated::structures::{Load, Pose};
-use crate::generated::tables::{JOINTS as DRIVEN, TIMESTEP};
+use crate::generated::tables::{GRAVITY, JOINTS as DRIVEN, TIMESTEP};
 use crate::newton::{Bodies, full_steps, newton};
 use crate::real::Real;
 use crate::vector::{Task, Vector};
@@ -57,9 +57,22 @@ impl<V: Vector> Lanes<V> {
 
 /// The lanes in which a value is beyond [`HUGE`] or not a number.
 #[inline(always)]
-fn wild<V: Vector>(values: &[V]) -> V::Mask {
-    let mut tame = none::<V>();
-    tame = V::not(tame);
+fn wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
+    let mut sum = values[0].abs();
+    for value in &values[1..] {
+        sum = sum + value.abs();
+    }
+    let near = V::not(sum.le(V::of(HUGE)));
+    if V::any(near) {
+        each_wild(values)
+    } else {
+        near
+    }
+}
+
+#[inline(never)]
+fn each_wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
+    let mut tame = V::not(none::<V>());
     for value in values {
         tame = V::and(tame, value.abs().le(V::of(HUGE)));
     }
@@ -110,6 +123,7 @@ pub(crate) fn substep<V: Vector>(
     } else {
         slowed(&warm, &places, &loads, &smooth, constraints.touched())
     };
+    let fell = wild(if keep || !is_free { &warm } else { &slowed });
     if !keep {
         let touched = constraints.touched();
         for (warm, slowed) in lanes.warm.iter_mut().zip(slowed) {
@@ -117,7 +131,30 @@ pub(crate) fn substep<V: Vector>(
         }
     }
     move_on(lanes, &slowed);
-    lost
+    if V::any(fell) {
+        fall(lanes, control, fell);
+    }
+    V::or(lost, fell)
+}
+
+/// What MuJoCo makes of accelerations that are none: it begins again from all zeros without
+/// control, where nothing is touched, and falls.
+#[inline(never)]
+fn fall<V: Vector>(lanes: &mut Lanes<V>, control: &mut [V; MOTORS], fell: V::Mask) {
+    for control in control {
+        *control = V::select(fell, V::zero(), *control);
+    }
+    let Lanes { q, v, warm } = lanes;
+    for (values, by) in [(warm, 1.0), (v, TIMESTEP), (q, TIMESTEP * TIMESTEP)] {
+        for (joint, value) in values.iter_mut().enumerate() {
+            let falling = if joint == 1 {
+                V::of(-GRAVITY * by)
+            } else {
+                V::zero()
+            };
+            *value = V::select(fell, falling, *value);
+        }
+    }
 }
 
 /// What is left of accelerations when the joints' damping is taken at a step's

@@ -21,6 +21,7 @@ pub(crate) struct Joint {
 }
 
 pub(crate) const TIMESTEP: f64 = 0.01;
+pub(crate) const GRAVITY: f64 = 9.81;
 pub(crate) const ROOT_HEIGHT: f64 = 0.7;
 pub(crate) const FRICTION: f64 = 0.4;
 pub(crate) const TOLERANCE: f64 = 1e-08;

@@ -1,0 +1,1 @@
+"""HalfCheetah's own tests of level 2."""

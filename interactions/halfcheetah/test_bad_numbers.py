@@ -1,0 +1,44 @@
+"""Level 2: numbers that are none do in a candidate what they do in MuJoCo."""
+
+import numpy as np
+import pytest
+
+from twinstep.compare import frames_differ
+from twinstep.sampling import some_starts
+
+pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
+
+LANES = 32
+NAN, INF = np.nan, np.inf
+#: What is bad, and where: an action's motor, or a joint of the state.
+BAD = {
+    "a control is not a number": ("action", 2, NAN),
+    "a control is infinite": ("action", 2, INF),
+    "a control is large": ("action", 2, -3e10),
+    "a position is not a number": ("qpos", 2, NAN),
+    "a position is too large": ("qpos", 4, 1.1e10),
+    "a velocity is infinite": ("qvel", 4, INF),
+    "a velocity is too large": ("qvel", 4, -1.1e10),
+    # Joints this fast give accelerations beyond 1e10, in the first substep and in a later one.
+    "an acceleration is too large": ("qvel", 4, 1e7),
+    "an acceleration becomes too large": ("qvel", 4, 1e4),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_number_does_what_it_does_in_mujoco(lab, what):
+    """The episode goes on as the reference's does, and the reward is of the jump it made."""
+    name, at, value = BAD[what]
+    rng = lab.reference.rng(f"bad numbers {what}")
+    states = {n: rng.uniform(-0.1, 0.1, (LANES, 9)) for n in ("qpos", "qvel", "qacc_warmstart")}
+    states["elapsed"] = np.zeros(LANES, np.int32)
+    states["qpos"][:, 0] += 3.0
+    actions = rng.uniform(-1, 1, (2, LANES, 1, 6)).astype(np.float32)
+    given = actions[0, :, 0] if name == "action" else states[name]
+    # Of every second lane: the others go on as if nothing were.
+    given[::2, at] = value
+    want, _ = lab.oracle.steps(states, actions, some_starts(lab.contract, LANES))
+    got = lab.runner.play_from(states, actions)
+    found = frames_differ(want, got, lab.rules.placed)
+    if found:
+        lab.fail(f"{', '.join(sorted(found))} differ where {what}")
