@@ -54,14 +54,22 @@ class Policy:
         return math.prod(self.action.shape)
 
     def init(self, key: Array) -> Params:
-        """Return fresh parameters: orthogonal weights, zero biases."""
+        """Return fresh parameters, NumPy arrays: orthogonal weights, zero biases.
+
+        NumPy's QR, one matrix at a time: jaxlib's waits inside a thread of XLA's pool for others of
+        it, and two at once, of policies side by side, wait for ever on a machine of two cores.
+        """
         keys = iter(jax.random.split(key, len(self.hidden) + 4))
         made: Params = {}
 
         def layer(name: str, rows: int, columns: int, gain: float) -> None:
-            weights = jax.nn.initializers.orthogonal(gain)(next(keys), (rows, columns), jnp.float32)
-            made[f"{name}_w"] = weights
-            made[f"{name}_b"] = jnp.zeros(columns, jnp.float32)
+            tall = (max(rows, columns), min(rows, columns))
+            drawn = np.asarray(jax.random.normal(next(keys), tall, jnp.float32))
+            weights, upper = np.linalg.qr(drawn)
+            # QR's own choice of signs would not be uniform.
+            weights = np.float32(gain) * weights * np.sign(np.diag(upper))
+            made[f"{name}_w"] = weights if rows >= columns else weights.T
+            made[f"{name}_b"] = np.zeros(columns, np.float32)
 
         size = self.inputs
         for place, units in enumerate(self.hidden):
@@ -74,7 +82,7 @@ class Policy:
         layer("actor", size, self.width, 0.01)
         layer("critic", size, 1, 1.0)
         if isinstance(self.action, Box):
-            made["log_std"] = jnp.full(self.width, -0.5, jnp.float32)
+            made["log_std"] = np.full(self.width, -0.5, np.float32)
         return made
 
     def blank(self, *lanes: int) -> np.ndarray:

@@ -122,7 +122,6 @@ class _Trainer:
         self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory)
         clipped = optax.clip_by_global_norm(ppo.norm)
         self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
-        self._begin = jax.jit(jax.vmap(self._learner))
         self._act = jax.jit(jax.vmap(partial(_act, self.policy)))
         self._keys = jax.jit(jax.vmap(self._split))
         self._update = jax.jit(jax.vmap(self._learn, in_axes=(0, 0, 1, 0)), donate_argnums=0)
@@ -143,7 +142,7 @@ class _Trainer:
             self.policy.blank(*grid),
             np.zeros(grid, np.float32),
         )
-        return self._begin(np.array(seeds, np.uint32)), player
+        return self._learners(seeds), player
 
     def batch_on_host(
         self, learner: _Learner, player: _Player
@@ -183,10 +182,12 @@ class _Trainer:
         (learner, player), stats = lax.scan(batch, (learner, player), None, _CHUNK)
         return learner, player, stats
 
-    def _learner(self, seed: Array) -> _Learner:
-        make, key = jax.random.split(jax.random.key(seed))
-        params = self.policy.init(make)
-        return _Learner(params, self._optimizer.init(params), key)
+    def _learners(self, seeds: list[int]) -> _Learner:
+        pairs = [jax.random.split(jax.random.key(np.uint32(seed))) for seed in seeds]
+        made = [self.policy.init(make) for make, _ in pairs]
+        params = {name: jnp.stack([one[name] for one in made]) for name in made[0]}
+        optimizer = jax.vmap(self._optimizer.init)(params)
+        return _Learner(params, optimizer, jnp.stack([key for _, key in pairs]))
 
     def _split(self, key: Array) -> tuple[Array, Array, Array]:
         key, shuffle, steps = jax.random.split(key, 3)

@@ -19,9 +19,9 @@ BAD = {
     "a position is too large": ("qpos", 4, 1.1e10),
     "a velocity is infinite": ("qvel", 4, INF),
     "a velocity is too large": ("qvel", 4, -1.1e10),
-    # Joints this fast give accelerations beyond 1e10, in the first substep and in a later one.
+    # Joints this fast give accelerations beyond 1e10, in the first substep and in the second.
     "an acceleration is too large": ("qvel", 4, 1e7),
-    "an acceleration becomes too large": ("qvel", 4, 1e4),
+    "an acceleration becomes too large": ("qvel", 4, 1e5),
 }
 
 

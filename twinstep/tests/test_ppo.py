@@ -90,6 +90,20 @@ def _policy(memory=5, action=None):
     return policy, policy.init(jax.random.key(1))
 
 
+@pytest.mark.parametrize("hidden", [(8,), (2, 16)])
+def test_fresh_weights_are_orthogonal_scaled_and_differ_by_key(hidden):
+    """Narrow and wide layers alike; nothing of jaxlib's batched QR, which hangs on two cores."""
+    policy = Policy(3, Discrete(4), hidden)
+    params = policy.init(jax.random.key(1))
+    for name, gain in {"layer0": 2**0.5, "actor": 0.01, "critic": 1.0}.items():
+        weights = np.asarray(params[f"{name}_w"])
+        product = weights @ weights.T if len(weights) < len(weights.T) else weights.T @ weights
+        np.testing.assert_allclose(product, gain**2 * np.eye(len(product)), atol=1e-6)
+        assert weights.dtype == np.float32
+        assert (weights != policy.init(jax.random.key(2))[f"{name}_w"]).any()
+        assert not params[f"{name}_b"].any()
+
+
 def test_a_memory_ends_with_its_episode():
     """A lane's second episode gives what it would give if nothing had come before it."""
     policy, params = _policy()
