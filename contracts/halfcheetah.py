@@ -396,8 +396,8 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
 
 
 _BUILT = {
-    "probe": "twinstep.candidates.rust.build:probe",
-    "build": "twinstep.candidates.rust.build:build",
+    "probe": "twinstep.candidates.halfcheetah.rust_halfcheetah:probe",
+    "build": "twinstep.candidates.halfcheetah.rust_halfcheetah:build",
 }
 
 HALFCHEETAH = Environment(

@@ -7,12 +7,14 @@ TWINSTEP_ISA takes others: `portable` (any processor), `avx2` (AVX2 with fused m
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinstep.candidates.halfcheetah.explain import explain
-from twinstep.candidates.rust.build import build, probe
+from twinstep.candidates.rust import build as built
+from twinstep.candidates.rust.build import probe
 from twinstep.candidates.rust.candidate import RustCandidate
 from twinstep.contract import Contract
 from twinstep.frames import Array, Fields, Frame, Start
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from twinstep_rust import HalfCheetahBatch  # pyright: ignore[reportMissingImports]
 
 __all__ = ["HalfCheetahRust32", "HalfCheetahRust64", "build", "probe"]
+
+
+build = partial(built.build, "halfcheetah")
 
 
 class _HalfCheetahRust(RustCandidate):

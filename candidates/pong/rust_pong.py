@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from twinstep.candidates.pong.explain import explain
-from twinstep.candidates.rust.build import build, probe
+from twinstep.candidates.rust import build as built
+from twinstep.candidates.rust.build import probe
 from twinstep.candidates.rust.candidate import RustCandidate
 from twinstep.contract import Contract
 from twinstep.frames import Array, Fields, Frame, Start
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from twinstep_rust import PongBatch  # pyright: ignore[reportMissingImports]
 
 __all__ = ["PongRust", "build", "probe"]
+
+
+build = partial(built.build, "pong")
 
 
 class PongRust(RustCandidate):

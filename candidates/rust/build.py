@@ -21,8 +21,8 @@ def probe(params: Mapping[str, Any]) -> Probe:
     return Probe({})
 
 
-def build() -> str:
-    """Return the hash of the sources that the compiled module was built from."""
+def build(engine: str = "") -> str:
+    """Return the hash of the sources that the compiled module, or one engine, was built from."""
     import twinstep_rust  # pyright: ignore[reportMissingImports]
 
-    return twinstep_rust.sources()
+    return twinstep_rust.sources(engine)

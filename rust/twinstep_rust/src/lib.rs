@@ -12,10 +12,15 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Hash of the sources it was built from.
+/// Hash of the sources it was built from; of an engine's own and of those that serve all if one is
+/// named, "" if there is none of that name.
 #[pyfunction]
-fn sources() -> &'static str {
-    env!("TWINSTEP_RUST_SOURCES")
+#[pyo3(signature = (engine=""))]
+fn sources(engine: &str) -> &'static str {
+    let hashes = env!("TWINSTEP_RUST_SOURCES").split(' ');
+    let mut pairs = hashes.filter_map(|pair| pair.split_once(':'));
+    let found = pairs.find(|(name, _)| *name == engine);
+    found.map_or("", |(_, hash)| hash)
 }
 
 #[pymodule]
