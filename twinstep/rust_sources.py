@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
 #: The crate with the engines' faces towards Python.
 FACE = "twinstep_rust"
 

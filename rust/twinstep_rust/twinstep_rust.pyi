@@ -5,8 +5,8 @@ import numpy as np
 def version() -> str:
     """Version of the module, the same as the wheel's."""
 
-def sources() -> str:
-    """Hash of the sources it was built from."""
+def sources(engine: str = "") -> str:
+    """Hash of the sources it was built from; of one engine's own and the common ones if named."""
 
 # halfcheetah.rs
 
@@ -81,13 +81,13 @@ class PongBatch:
     Fields to write: `obs` and `final_obs` f32[..., 8], `reward` f32, `terminated` bool, and
     those of the state by the contract's names; each a contiguous array, none twice.
 
-    `auto_restart` says when a game that ended begins its next episode: "off", not by itself.
+    `auto_reset` says when a game that ended begins its next episode: "off", not by itself.
     "same-step": `reward`, `terminated` and `final_obs` are the step's own, the other fields
     those after the restart. "next-step": the game does not play that step; its frame is the
     new episode's first.
     """
 
-    games: int
+    lanes: int
 
     @staticmethod
     def reset(
@@ -120,7 +120,7 @@ class PongBatch:
         actions: np.ndarray,
         fields: dict[str, np.ndarray],
         *,
-        auto_restart: str = "off",
+        auto_reset: str = "off",
     ) -> None:
         """Plays one step with actions [N], i32 or f32, and writes fields [N, ...]."""
 
@@ -129,7 +129,7 @@ class PongBatch:
         actions: np.ndarray,
         fields: dict[str, np.ndarray],
         *,
-        auto_restart: str = "off",
+        auto_reset: str = "off",
     ) -> None:
         """Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames."""
 
