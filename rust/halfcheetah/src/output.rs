@@ -6,6 +6,7 @@ use crate::block::{Block, JOINTS, LANES, OBSERVATION, Row};
 use crate::real::Real;
 
 /// Memory for the fields of frames; what is None is not written.
+#[derive(Default)]
 pub struct Fields<'a, T> {
     /// `[..., 17]`, after a reset in the same step.
     pub obs: Option<&'a mut [T]>,
@@ -59,6 +60,7 @@ impl<'a, T: Copy> Table<'a, T> {
     #[allow(clippy::mut_from_ref)]
     unsafe fn at(&self, frame: usize, count: usize) -> &mut [T] {
         let (start, length) = (frame * self.width, count * self.width);
+        // SAFETY: the caller's.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(start), length) }
     }
 }
@@ -139,6 +141,10 @@ impl<'a, T: Real> Writer<'a, T> {
         (step * self.lanes + first, LANES.min(self.lanes - first))
     }
 
+    /// Writes observations into one field.
+    ///
+    /// # Safety
+    /// As of [`write`](Self::write).
     unsafe fn observe(
         &self,
         to: &Option<Table<'_, T>>,
@@ -148,7 +154,7 @@ impl<'a, T: Real> Writer<'a, T> {
     ) {
         if let Some(to) = to {
             let (frame, count) = self.place(step, number);
-            // SAFETY: as in `write`.
+            // SAFETY: the caller's.
             let to = unsafe { to.at(frame, count) };
             for (lane, to) in to.chunks_exact_mut(OBSERVATION).enumerate() {
                 block.look(lane, to);

@@ -259,16 +259,7 @@ impl<'py, T: Real + Element> Taken<'py, T> {
 
     fn fields(&mut self) -> PyResult<halfcheetah::Fields<'_, T>> {
         let problem = |e| wrong(format!("a field: {e}"));
-        let mut fields = halfcheetah::Fields {
-            obs: None,
-            final_obs: None,
-            reward: None,
-            truncated: None,
-            qpos: None,
-            qvel: None,
-            qacc_warmstart: None,
-            elapsed: None,
-        };
+        let mut fields = halfcheetah::Fields::default();
         for (name, array) in &mut self.real {
             let memory = Some(array.as_slice_mut().map_err(problem)?);
             match name.as_str() {
