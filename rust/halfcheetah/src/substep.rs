@@ -79,8 +79,8 @@ fn each_wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
     V::not(tame)
 }
 
-/// Plays 0.01 s. Returns the lanes whose state was lost: MuJoCo puts them to rest in the origin,
-/// without control, before it goes on.
+/// Plays 0.01 s. Returns the lanes whose state or accelerations were lost: MuJoCo puts them to rest
+/// in the origin, without control, and goes on from there.
 ///
 /// `keep`: `warm` will be looked at. Else lanes that touch nothing are spared a linear system
 /// where MuJoCo's steps are not followed: the next search begins at their damped acceleration.
@@ -123,13 +123,14 @@ pub(crate) fn substep<V: Vector>(
     } else {
         slowed(&warm, &places, &loads, &smooth, constraints.touched())
     };
-    let fell = wild(if keep || !is_free { &warm } else { &slowed });
     if !keep {
         let touched = constraints.touched();
         for (warm, slowed) in lanes.warm.iter_mut().zip(slowed) {
             *warm = V::select(touched, *warm, slowed);
         }
     }
+    // Where a linear system was spared this looks at damped accelerations, which are a little less.
+    let fell = wild(&lanes.warm);
     move_on(lanes, &slowed);
     if V::any(fell) {
         fall(lanes, control, fell);

@@ -21,7 +21,7 @@ fn played<T: Real>(isa: Isa, seeds: &[[u32; 2]], steps: usize) -> Vec<T> {
         *action = draws.next(-1.5, 1.5) as f32;
     }
     batch
-        .rollout(steps, &actions, nothing(), AutoReset::Off)
+        .rollout(steps, &actions, Fields::default(), AutoReset::Off)
         .unwrap();
     let (mut qpos, mut qvel) = (vec![T::default(); n * 9], vec![T::default(); n * 9]);
     let (mut warm, mut reward) = (qpos.clone(), vec![T::default(); n]);
@@ -30,7 +30,7 @@ fn played<T: Real>(isa: Isa, seeds: &[[u32; 2]], steps: usize) -> Vec<T> {
         qpos: Some(&mut qpos),
         qvel: Some(&mut qvel),
         qacc_warmstart: Some(&mut warm),
-        ..nothing()
+        ..Fields::default()
     };
     batch.write(fields).unwrap();
     let mut all = Vec::new();
@@ -41,19 +41,6 @@ fn played<T: Real>(isa: Isa, seeds: &[[u32; 2]], steps: usize) -> Vec<T> {
         all.push(reward[lane]);
     }
     all
-}
-
-fn nothing<'a, T>() -> Fields<'a, T> {
-    Fields {
-        obs: None,
-        final_obs: None,
-        reward: None,
-        truncated: None,
-        qpos: None,
-        qvel: None,
-        qacc_warmstart: None,
-        elapsed: None,
-    }
 }
 
 fn independent<T: Real>() {
@@ -101,36 +88,74 @@ fn instructions_agree() {
     }
 }
 
+/// The positions after one step from these positions and velocities, one row of actions for each.
+fn one_step<T: Real>(isa: Isa, qpos: &[T], qvel: &[T], actions: &[f32]) -> Vec<T> {
+    let (warm, elapsed) = (vec![T::default(); qpos.len()], vec![0; qpos.len() / JOINTS]);
+    let mut batch = Batch::load(isa, 1000, qpos, qvel, &warm, &elapsed, None).unwrap();
+    let mut after = warm;
+    let fields = Fields {
+        qpos: Some(&mut after),
+        ..Fields::default()
+    };
+    batch.rollout(1, actions, fields, AutoReset::Off).unwrap();
+    after
+}
+
 #[test]
 fn a_lost_state_begins_again_from_zeros() {
     for isa in here() {
-        let mut qpos = vec![0.1; 2 * JOINTS];
+        // The first lane's state is lost, and its control with it. MuJoCo takes none of a bad six.
+        let zeros = [0.0; 2 * JOINTS];
+        let mut qpos = zeros;
         qpos[3] = f64::NAN;
-        let elapsed = [0, 0];
-        let zeros = vec![0.0; 2 * JOINTS];
-        let load =
-            |qpos: &[f64]| Batch::load(isa, 1000, qpos, &zeros, &zeros, &elapsed, None).unwrap();
-        let (mut lost, mut tame) = (load(&qpos), load(&zeros));
-        let mut after = [vec![0.0; 2 * JOINTS], vec![0.0; 2 * JOINTS]];
-        for (batch, to) in [&mut lost, &mut tame].into_iter().zip(&mut after) {
-            // The first lane has controls, which are lost too; MuJoCo takes none of a bad six.
-            let mut actions = [0.0; 2 * MOTORS];
-            if to[0] == 0.0 {
-                actions[MOTORS] = f32::NAN;
-                actions[MOTORS + 1] = 1.0;
-            }
-            batch
-                .rollout(1, &actions, nothing(), AutoReset::Off)
-                .unwrap();
-            let fields = Fields {
-                qpos: Some(to),
-                ..nothing()
-            };
-            batch.write(fields).unwrap();
-        }
-        assert_eq!(after[0][..JOINTS], after[1][..JOINTS]);
-        assert!(after[0].iter().all(|value| value.is_finite()));
+        let mut actions = [1.0; 2 * MOTORS];
+        actions[MOTORS] = f32::NAN;
+        let found = one_step(isa, &qpos, &zeros, &actions);
+        let wanted = one_step(isa, &zeros, &zeros, &[0.0; 2 * MOTORS]);
+        assert_eq!(found, wanted);
     }
+}
+
+#[test]
+fn accelerations_that_are_none_begin_a_fall() {
+    for isa in here() {
+        let zeros = [0.0; JOINTS];
+        let mut qvel = zeros;
+        qvel[4] = 1e7;
+        let found = one_step(isa, &zeros, &qvel, &[1.0; MOTORS]);
+        let wanted = one_step(isa, &zeros, &zeros, &[0.0; MOTORS]);
+        for (a, b) in found.iter().zip(&wanted) {
+            assert!((a - b).abs() < 1e-9, "{isa:?}: {a} {b}");
+        }
+    }
+}
+
+/// Lanes turn so fast that their accelerations lie on both sides of what MuJoCo takes.
+fn falling_alone<T: Real>() {
+    for isa in here() {
+        let lanes = 512;
+        let (mut qpos, mut qvel) = (vec![T::default(); lanes * JOINTS], Vec::new());
+        for lane in 0..lanes {
+            // Every fourth one touches the floor.
+            qpos[lane * JOINTS + 1] = T::of(if lane % 4 == 0 { -0.1 } else { 1.0 });
+            let mut row = [T::default(); JOINTS];
+            row[4] = T::of(4e4 * (1.0 + lane as f64 / 100.0));
+            qvel.extend(row);
+        }
+        let actions = vec![0.0; lanes * MOTORS];
+        let among = one_step(isa, &qpos, &qvel, &actions);
+        for lane in 0..lanes {
+            let own = lane * JOINTS..(lane + 1) * JOINTS;
+            let alone = one_step(isa, &qpos[own.clone()], &qvel[own.clone()], &[0.0; MOTORS]);
+            assert_eq!(among[own], alone, "{isa:?}: {lane}");
+        }
+    }
+}
+
+#[test]
+fn a_fall_does_not_depend_on_others() {
+    falling_alone::<f32>();
+    falling_alone::<f64>();
 }
 
 #[test]
@@ -148,7 +173,7 @@ fn episodes_follow_each_other() {
             qvel: Some(&mut qvel),
             truncated: Some(&mut truncated),
             elapsed: Some(&mut elapsed),
-            ..nothing()
+            ..Fields::default()
         };
         batch.rollout(steps, &actions, fields, auto_reset).unwrap();
         let first = if auto_reset == AutoReset::SameStep {
@@ -166,5 +191,22 @@ fn episodes_follow_each_other() {
             assert!(!truncated[20 + lane]);
         }
         assert!(batch.seeds().all(|seed| seed[1] == 7));
+
+        // Where episodes ended at once, the frame that is left has nothing of the step.
+        let mut batch = Batch::<f64>::reset(Isa::Portable, 3, &seeds).unwrap();
+        let actions = &actions[..3 * 20 * MOTORS];
+        batch
+            .rollout(3, actions, Fields::default(), auto_reset)
+            .unwrap();
+        let (mut reward, mut truncated) = ([1.0; 20], [true; 20]);
+        let fields = Fields {
+            reward: Some(&mut reward),
+            truncated: Some(&mut truncated),
+            ..Fields::default()
+        };
+        batch.write(fields).unwrap();
+        let is_next = auto_reset == AutoReset::NextStep;
+        assert!(truncated.iter().all(|truncated| *truncated == is_next));
+        assert!(reward.iter().all(|reward| (*reward != 0.0) == is_next));
     }
 }

@@ -3,7 +3,7 @@
 use crate::random::start;
 
 /// Words of the seed; bits of qpos[0], qpos[8], qvel[0], qvel[8]; the sum of all velocities' bits.
-const WANTED: [([u32; 2], [u64; 4], u64); 5] = [
+const WANTED: [([u32; 2], [u64; 4], u64); 7] = [
     (
         [0, 0],
         [
@@ -54,6 +54,27 @@ const WANTED: [([u32; 2], [u64; 4], u64); 5] = [
             0x3fbe6afa2c17baed,
         ],
         0xbd93e6f14075ea28,
+    ),
+    // Here a draw is taken again: between two layers, and in the tail.
+    (
+        [13, 0],
+        [
+            0x3fb2ad79952ddf70,
+            0x3fb50349f991398e,
+            0x3fadb8882e9854d0,
+            0xbfc7207da1b33750,
+        ],
+        0xbd072157fc210a20,
+    ),
+    (
+        [7968, 0],
+        [
+            0x3f9752d4ac0d0474,
+            0x3f9559bf90a4bd14,
+            0xbf5ced3a866d3474,
+            0x3fc583933f962530,
+        ],
+        0x3d40d0095febc663,
     ),
 ];
 

@@ -74,6 +74,7 @@ impl<V: Vector> Task<V> for Operations {
         let none = V::of(f64::NAN);
         assert!(V::any(none.ne(none)) && !V::any(none.le(none)));
         check(none.min(b), &|_, y, _| y);
+        check(none.max(b), &|_, y, _| y);
     }
 }
 
@@ -125,5 +126,43 @@ fn sine_and_cosine_are_right_to_the_last_places() {
                 "{isa:?} {range}: {single} {double}"
             );
         }
+    }
+}
+
+/// How many lanes get another sine or cosine among large angles than among small ones.
+struct FarNeighbours;
+
+impl<V: Vector> Task<V> for FarNeighbours {
+    type Output = usize;
+
+    fn run(self) -> usize {
+        let mut draws = Draws(5);
+        let mut count = 0;
+        for _ in 0..1000 {
+            let near = [(); MOST_LANES].map(|()| V::Scalar::of(draws.next(-4.0, 4.0)));
+            let mut mixed = near;
+            (mixed[0], mixed[1]) = (V::Scalar::of(1e6), V::Scalar::of(f64::NAN));
+            let [near, mixed] = [near, mixed].map(|angles| {
+                let (sin, cos) = sin_cos(V::load(&angles, 0));
+                let mut rows = [[V::Scalar::default(); MOST_LANES]; 2];
+                sin.store(&mut rows[0], 0);
+                cos.store(&mut rows[1], 0);
+                rows
+            });
+            for (near, mixed) in near.iter().zip(&mixed) {
+                for k in 2..V::LANES {
+                    count += usize::from(near[k].bits() != mixed[k].bits());
+                }
+            }
+        }
+        count
+    }
+}
+
+#[test]
+fn large_angles_do_not_change_their_neighbours() {
+    for isa in here() {
+        assert_eq!(run::<f32, _, _>(isa, FarNeighbours), 0, "{isa:?}");
+        assert_eq!(run::<f64, _, _>(isa, FarNeighbours), 0, "{isa:?}");
     }
 }
