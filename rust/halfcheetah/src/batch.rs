@@ -9,7 +9,7 @@ use crate::output::{Fields, Writer};
 use crate::real::{Isa, Real, run};
 use crate::substep::{STEP, Step};
 
-/// Steps of a block that are worth handing to another thread.
+/// Steps or begins of a block that are worth handing to another thread.
 const WORTH_A_THREAD: usize = 8;
 
 /// When a lane whose episode ended begins the next one.
@@ -60,8 +60,9 @@ impl<T: Real> Batch<T> {
     pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, String> {
         let mut batch = Self::empty(isa, max_episode_steps, seeds.len())?;
         batch.sow(seeds);
-        let play = |block: &mut Block<T>| begin(block, u32::MAX >> (32 - LANES));
-        batch.blocks.par_iter_mut().with_min_len(8).for_each(play);
+        let begin_all = |block: &mut Block<T>| begin(block, u32::MAX >> (32 - LANES));
+        let blocks = batch.blocks.par_iter_mut();
+        blocks.with_min_len(WORTH_A_THREAD).for_each(begin_all);
         Ok(batch)
     }
 

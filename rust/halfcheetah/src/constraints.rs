@@ -5,7 +5,7 @@ mod late;
 use crate::block::places;
 use crate::generated::contact::{at_joints, force, heights, limit, press, pushing, touch};
 use crate::generated::structures::{Contact, Limit, Load, Motion, Pose, Rows};
-use crate::generated::tables::{JOINTS, POINTS};
+use crate::generated::tables::{JOINTS, POINTS, Point};
 use crate::vector::Vector;
 
 use late::Late;
@@ -32,6 +32,25 @@ pub(crate) struct Constraints<V: Vector> {
 #[inline(always)]
 pub(crate) fn none<V: Vector>() -> V::Mask {
     V::zero().lt(V::zero())
+}
+
+/// The contact of a capsule end.
+#[inline(always)]
+pub(crate) fn contact<V: Vector>(
+    point: &Point,
+    places: &[Pose<V>; 7],
+    moving: &[Motion<V>; 7],
+    root_z: V,
+) -> Contact<V> {
+    touch(
+        &places[point.body],
+        &moving[point.body],
+        V::of(point.x),
+        V::of(point.z),
+        V::of(point.rest),
+        V::of(point.weight),
+        root_z,
+    )
 }
 
 /// No motion, or no force.
@@ -98,15 +117,7 @@ impl<V: Vector> Constraints<V> {
             let point = &POINTS[below.trailing_zeros() as usize];
             below &= below - 1;
             self.bodies[self.count] = point.body;
-            self.contacts[self.count] = touch(
-                &places[point.body],
-                &moving[point.body],
-                V::of(point.x),
-                V::of(point.z),
-                V::of(point.rest),
-                V::of(point.weight),
-                q[1],
-            );
+            self.contacts[self.count] = contact(point, places, moving, q[1]);
             self.count += 1;
         }
         self.limited = 0;

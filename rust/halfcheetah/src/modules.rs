@@ -1,11 +1,11 @@
 //! The modules of HalfCheetah one by one, on lanes of inputs.
 
 use crate::block::{JOINTS, MOTORS};
-use crate::constraints::Constraints;
-use crate::generated::contact::{heights, limit, touch};
+use crate::constraints::{Constraints, contact};
+use crate::generated::contact::{heights, limit};
 use crate::generated::prepare::{bias, drive, motions, prepare};
 use crate::generated::solve::mass_matrix;
-use crate::generated::structures::Pose;
+use crate::generated::structures::{Motion, Pose};
 use crate::generated::tables::{CENTRES, FRICTION, JOINTS as DRIVEN, PARENTS, POINTS, ROOT_HEIGHT};
 use crate::newton::full_steps;
 use crate::real::{Isa, Real, run};
@@ -103,7 +103,10 @@ pub fn call<T: Real>(
         .iter()
         .find(|(name, ..)| *name == module)
         .ok_or_else(|| format!("unknown module: {module}"))?;
-    if inputs.len() != takes.len() || !isa.is_here() {
+    if !isa.is_here() {
+        return Err(format!("this processor has no {}", isa.name()));
+    }
+    if inputs.len() != takes.len() {
         return Err(format!("{module} takes {} inputs", takes.len()));
     }
     for (input, (name, shape)) in inputs.iter().zip(*takes) {
@@ -236,15 +239,7 @@ impl<T: Real> Part<'_, T> {
             "contacts" => {
                 let apart = heights(&places, q[1]);
                 for (k, point) in POINTS.iter().enumerate() {
-                    let found = touch(
-                        &places[point.body],
-                        &moving[point.body],
-                        V::of(point.x),
-                        V::of(point.z),
-                        V::of(point.rest),
-                        V::of(point.weight),
-                        q[1],
-                    );
+                    let found = contact(point, &places, &moving, q[1]);
                     let is_below = apart[k].lt(V::zero());
                     let keep = |value: V| V::select(is_below, value, V::zero());
                     self.write(at, (0, 16), k, &[keep(-apart[k])]);
@@ -252,7 +247,7 @@ impl<T: Real> Part<'_, T> {
                     self.write(at, (1, 32), 2 * k, &[x, z]);
                 }
             }
-            "rows" => self.rows(at, &q, &v),
+            "rows" => self.rows(at, (&q, &v), &places, &moving),
             "newton" => {
                 let control = controls(self.read(2, at));
                 let warm = self.read(3, at);
@@ -285,19 +280,16 @@ impl<T: Real> Part<'_, T> {
 
     /// The module `rows`: what MuJoCo calls efc_D, efc_aref and efc_J, in the plane.
     #[inline(always)]
-    fn rows<V: Vector<Scalar = T>>(&mut self, at: usize, q: &[V; JOINTS], v: &[V; JOINTS]) {
-        let (places, moving, ..) = prepare(q, v, &[V::zero(); MOTORS]);
+    fn rows<V: Vector<Scalar = T>>(
+        &mut self,
+        at: usize,
+        (q, v): (&[V; JOINTS], &[V; JOINTS]),
+        places: &[Pose<V>; 7],
+        moving: &[Motion<V>; 7],
+    ) {
         let friction = V::of(FRICTION);
         for (k, point) in POINTS.iter().enumerate() {
-            let found = touch(
-                &places[point.body],
-                &moving[point.body],
-                V::of(point.x),
-                V::of(point.z),
-                V::of(point.rest),
-                V::of(point.weight),
-                q[1],
-            );
+            let found = contact(point, places, moving, q[1]);
             let is_on = found.weight.ne(V::zero());
             let keep = |value: V| V::select(is_on, value, V::zero());
             // Along the floor and up, for each joint that moves the body.
