@@ -15,7 +15,7 @@ import numpy as np
 from twinstep.candidates.halfcheetah.explain import explain
 from twinstep.candidates.rust import build as built
 from twinstep.candidates.rust.build import probe
-from twinstep.candidates.rust.candidate import RustCandidate
+from twinstep.candidates.rust.candidate import Layout, RustCandidate
 from twinstep.contract import Contract
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.protocols import ModuleCall
@@ -34,16 +34,16 @@ class _HalfCheetahRust(RustCandidate):
 
     def __init__(self, contract: Contract) -> None:
         real = np.dtype(self.dtype)
-        #: What a state has, with its dtypes here.
-        self._state = {name: real for name in ("qpos", "qvel", "qacc_warmstart")}
-        layouts = {name: (real, (9,)) for name in self._state} | {
-            "elapsed": (np.dtype(np.int32), ()),
+        state: dict[str, Layout] = dict.fromkeys(("qpos", "qvel", "qacc_warmstart"), (real, (9,)))
+        state["elapsed"] = (np.dtype(np.int32), ())
+        layouts = state | {
             "obs": (real, (17,)),
             "reward": (real, ()),
             "truncated": (np.dtype(bool), ()),
         }
         super().__init__(contract, layouts)
-        self._state["elapsed"] = np.dtype(np.int32)
+        #: What a state has, with its dtypes here.
+        self._state = {name: dtype for name, (dtype, _) in state.items()}
         self._how = {
             "dtype": self.dtype,
             "max_episode_steps": int(contract.params["max_episode_steps"]),
