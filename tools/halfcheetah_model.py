@@ -39,6 +39,10 @@ def check(model: mujoco.MjModel) -> None:
     """Check everything that the planar physics takes for granted."""
     opt = model.opt
     require((model.nq, model.nv, model.nu) == (9, 9, 6), "9 joints and 6 motors are expected")
+    require(opt.solver == mujoco.mjtSolver.mjSOL_NEWTON, "the solver is not Newton's")
+    require((opt.iterations, opt.ls_iterations) == (100, 50), "iterations are not the defaults")
+    require(not np.any(opt.gravity[:2]), "gravity is not along z")
+    require(not opt.density and not opt.viscosity, "there is a medium")
     require(opt.integrator == mujoco.mjtIntegrator.mjINT_EULER, "the integrator is not Euler")
     require(opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL, "the friction cone is not pyramidal")
     require(opt.impratio == 1.0 and not opt.disableflags, "impratio and flags are not the defaults")

@@ -33,8 +33,8 @@ def files() -> dict[str, str]:
         text = ""
         for about, title, computing, shapes in pieces:
             text += "\n" + function(about, title, computing, **shapes)
-        used = [kind for kind in ("Contact", "Limit", "Load", "Motion", "Pose", "Rows")]
-        used = [kind for kind in used if f"{kind}<" in text or f"{kind} {{" in text]
+        kinds = ("Contact", "Limit", "Load", "Motion", "Pose", "Rows")
+        used = [kind for kind in kinds if f"{kind}<" in text or f"{kind} {{" in text]
         uses = f"use super::structures::{{{', '.join(used)}}};\n"
         uses += "use crate::vector::Vector;\n"
         if "sin_cos(" in text:
@@ -44,6 +44,7 @@ def files() -> dict[str, str]:
 
 
 def main() -> None:
+    """Write the files, or compare them."""
     made = files()
     if sys.argv[1:] == ["--check"]:
         stale = [name for name, text in made.items() if not same(FOLDER / name, text)]
@@ -59,6 +60,7 @@ def main() -> None:
 
 
 def same(path: Path, text: str) -> bool:
+    """Say whether a file has this text."""
     return path.is_file() and path.read_text() == text
 
 

@@ -19,7 +19,7 @@ def fitted(series: Callable[[int], Decimal], count: int) -> list[Decimal]:
     for k in range(count):
         # cos((2k + 1) pi / 2 count), by the cosine's own series
         angle = QUARTER * (2 * k + 1) / count
-        cosine = sum((-1) ** n * angle ** (2 * n) / factorial(2 * n) for n in range(40))
+        cosine = sum((-1) ** n * angle ** (2 * n) / math.factorial(2 * n) for n in range(40))
         points.append(end * (1 + cosine) / 2)
     values = [sum(series(n) * u**n for n in range(30)) for u in points]
     # Newton's divided differences, then multiplied out.
@@ -34,23 +34,16 @@ def fitted(series: Callable[[int], Decimal], count: int) -> list[Decimal]:
     return terms
 
 
-def factorial(n: int) -> Decimal:
-    product = Decimal(1)
-    for factor in range(2, n + 1):
-        product *= factor
-    return product
-
-
 def trigonometry() -> str:
     """Return P and Q of sin r = r + r^3 P(r^2), cos r = 1 - r^2/2 + r^4 Q(r^2), and pi/2."""
     getcontext().prec = 60
     text = HEADER.format("Constants of sine and cosine, fitted at Chebyshev's points.")
 
     def sine(n: int) -> Decimal:
-        return (-1) ** (n + 1) / factorial(2 * n + 3)
+        return Decimal((-1) ** (n + 1)) / math.factorial(2 * n + 3)
 
     def cosine(n: int) -> Decimal:
-        return (-1) ** n / factorial(2 * n + 4)
+        return Decimal((-1) ** n) / math.factorial(2 * n + 4)
 
     for name, series in (("SIN", sine), ("COS", cosine)):
         for bits, count in ((32, 3), (64, 6)):
