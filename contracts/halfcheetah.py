@@ -11,9 +11,9 @@ have names:
 Facts about the reference:
 * An action is float32, and so is its price: Gymnasium squares and sums it as it is given, not as
   the physics clamps it.
-* A NaN among the controls makes all six of that step zero; infinite ones are clamped. A position or
-  velocity that is NaN or beyond 1e10 makes MuJoCo begin again from all zeros, and without control
-  for the rest of the step.
+* A NaN among the controls makes all six of that step zero; infinite ones are clamped. A position,
+  velocity or acceleration that is NaN or beyond 1e10 makes MuJoCo begin again from all zeros, and
+  without control for the rest of the step; the reward is of the jump.
 * `qacc_warmstart` is where the search for the accelerations begins: the last substep's, zero after
   a reset. Where it begins changes a step by 1e-13; it counts since MuJoCo's search stops early.
 * The start is drawn from NumPy's generator of the integer seed[0] + 2^32 seed[1]: nine uniform
