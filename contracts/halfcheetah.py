@@ -391,6 +391,7 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
         edit=(f"{_JAX}/**", f"{_RUST}/**") if rust else (f"{_JAX}/**",),
         sources=sources,
         packages=(*packages, "twinstep.candidates.rust") if rust else packages,
+        slow_to_compile=not rust,
         **more,
     )
 

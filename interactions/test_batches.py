@@ -13,7 +13,7 @@ from twinstep.tracefile import WINDOW
 
 pytestmark = pytest.mark.level2
 
-LANES = 32
+LANES = RECORDED  # as level 3 has, so that nothing further is compiled
 STEPS = 40
 #: Lanes that are played without compilation.
 FEW = 4
@@ -49,7 +49,7 @@ def test_a_batch_equals_its_lanes_one_by_one(lab):
     """Batch N equals N batches of one, to the last bit."""
     starts, actions = _plan(lab)
     whole = _play(lab.runner, starts, actions)
-    for lane in range(0, LANES, 7):
+    for lane in range(0, LANES, 23):
         alone = _play(lab.runner, take_lanes(starts, np.array([lane])), actions[:, lane : lane + 1])
         _require_same(lab, {p: v[:, lane : lane + 1] for p, v in whole.items()}, alone)
 
@@ -80,30 +80,12 @@ def test_rollout_equals_the_step_loop(lab):
     _require_same(lab, _play(lab.runner, starts, actions), joined)
 
 
+@pytest.mark.recompiles
 def test_compiled_equals_eager(lab):
     """Compilation changes nothing: exact, or within the contract's gates for floats."""
-    steps = _eager_steps(lab)
-    if not steps:
-        pytest.skip("a step takes seconds without compilation: the slow test plays one")
-    _require_compiled_equals_eager(lab, steps)
-
-
-@pytest.mark.slow
-def test_compiled_equals_eager_however_long_it_takes(lab):
-    """The same of candidates whose steps take seconds without compilation."""
-    if _eager_steps(lab):
-        pytest.skip("the plain test plays this candidate")
-    _require_compiled_equals_eager(lab, 1)
-
-
-def _eager_steps(lab):
     if not lab.runner.offers("eager"):
         pytest.skip("the candidate is not compiled at run time")
-    return getattr(lab.runner.candidate, "eager_steps", 6)
-
-
-def _require_compiled_equals_eager(lab, steps):
-    starts, actions = _plan(lab, steps)
+    starts, actions = _plan(lab, 1 if lab.pair.candidate.slow_to_compile else 6)
     want = {path: values[:, :FEW] for path, values in _play(lab.runner, starts, actions).items()}
     few = take_lanes(starts, np.arange(FEW))
     got = _play(lab.runner.eager(), few, actions[:, :FEW])

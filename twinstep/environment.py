@@ -94,6 +94,8 @@ class CandidateRef:
     packages: import packages whose files make up the candidate (hashed for tree seeds).
     probe: `module:callable -> Probe`, or "" if it always runs.
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
+    slow_to_compile: whether each program of it takes so long that those tests are `slow` which
+        compile the same step once more, in another convention or not at all.
     """
 
     name: str
@@ -103,6 +105,7 @@ class CandidateRef:
     packages: tuple[str, ...] = ()
     probe: str = ""
     build: str = ""
+    slow_to_compile: bool = False
 
 
 @dataclass(frozen=True)

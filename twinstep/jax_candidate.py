@@ -48,8 +48,7 @@ class JaxCandidate:
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
     batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
     reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`;
-    explain(call, contract, state, action) lists a step's module calls. eager_steps: how many
-    steps a test plays without compilation; 0 where one takes seconds, for the slow test alone.
+    explain(call, contract, state, action) lists a step's module calls.
     dtype `float64` runs every call under `jax.enable_x64`.
     """
 
@@ -65,7 +64,6 @@ class JaxCandidate:
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
         explain: Callable[..., list[ModuleCall]] | None = None,
         dtype: str = "float32",
-        eager_steps: int = 6,
         compiled: bool = True,
     ) -> None:
         use_compilation_cache()
@@ -119,7 +117,6 @@ class JaxCandidate:
             self.call = self._call
         if explain is not None and modules:
             self.explain = lambda state, action: explain(self._call, contract, state, action)
-        self.eager_steps = eager_steps
         if compiled:
             self.eager = lambda: JaxCandidate(contract, dtype=dtype, compiled=False, **given)
 

@@ -147,6 +147,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in LEVELS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
     config.addinivalue_line("markers", "slow: a long proof, run with -m slow")
+    config.addinivalue_line(
+        "markers", "recompiles: one more program of a step; slow where that takes long"
+    )
     config.addinivalue_line("markers", "environment(name): only for this environment")
     config.addinivalue_line("markers", "one_variant: only for each candidate's first variant")
     config.addinivalue_line("markers", "gates(kind): only for candidates with such gates")
@@ -341,6 +344,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         # Under xdist only the controller can end the run, and it has no items.
         config.workeroutput[summary.TROUBLE] = str(error)  # type: ignore[attr-defined]
         items.clear()
+    for item in items:
+        if item.get_closest_marker("recompiles") and _pair(item).candidate.slow_to_compile:
+            item.add_marker("slow")
     ours = items
     for name in ("slow", "level4"):
         if name not in config.option.markexpr:
@@ -353,6 +359,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = set(ours)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = ours
+
+
+def _pair(item: pytest.Item) -> Pair:
+    return item.callspec.params["lab"]  # type: ignore[attr-defined]
 
 
 def _belongs(item: pytest.Item, present: set[str]) -> bool:

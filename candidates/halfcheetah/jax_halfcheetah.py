@@ -48,7 +48,6 @@ class HalfCheetahJax(JaxCandidate):
             modules={name: _call(part, dtype) for name, part in modules.MODULES.items()},
             explain=explain,
             dtype=dtype,
-            eager_steps=0,
         )
 
 
