@@ -21,7 +21,7 @@ SEEDS = {
 DUEL = {
     "rightinrollout": {"test_rollout_equals_the_step_loop"},
     "rightintwobatches": {"test_a_batch_equals_its_lanes_one_by_one"},
-    "wronginonebatch": {"test_episodes_match"},
+    "wronginonebatch": {"test_episodes_match", "test_a_batch_equals_its_lanes_one_by_one"},
     "noword0": SEEDS,
     "noword1": SEEDS,
     "nohighbit": SEEDS,
