@@ -233,9 +233,8 @@ class _Assembly:
         forms = _FORMS.get(tuple(shapes))
         if forms is None:
             known = [op for op in OPS if op.mnemonic == mnemonic]
-            alike = [
-                op for op in known if tuple(map(_shape, op.operands[:1])) == tuple(shapes[1:2])
-            ]
+            first = tuple(shapes[1:2])
+            alike = [op for op in known if tuple(map(_shape, op.operands[:1])) == first]
             some = "; ".join(dict.fromkeys(map(str, (alike or known)[:9])))
             raise Mistake(f"no such form of {mnemonic}. There are: {some}")
         op = forms[0]
