@@ -21,7 +21,8 @@
   `here` is the address of the statement, `low(x)`, `high(x)` are bytes of x, `bank(label)` is the
   bank that a label lies in. Labels may be used before they are defined, except where a size or a
   place depends on them (`org`, `ds`, `bank`). A constant is a name, `=`, an expression.
-* `db` bytes and strings, `dw` words, `ds count, fill` a run of bytes.
+* `db` bytes and strings, `dw` words, `ds count, fill` a run of bytes, `pixels ".+#  #+."` a row of
+  a tile, two bytes for eight dots of the shades ` .+#` from light to dark.
 * `org address` goes on elsewhere, `bank n` goes on in bank n: bank 0 from $0000, others from $4000
   on, where the MBC1 shows the bank that was switched to.
 
@@ -62,7 +63,8 @@ ROM_ONLY, MBC1 = 0x00, 0x01
 
 _LITERALS = {o for op in OPS for o in op.operands if o not in IMMEDIATES and not o.isdigit()}
 _WORDS = {literal for literal in _LITERALS if literal.isalpha()} | {"af", "here", "sp"}
-_DIRECTIVES = {"db", "dw", "ds", "org"}
+_DIRECTIVES = {"db", "dw", "ds", "org", "pixels"}
+_SHADES = " .+#"
 _MNEMONICS = {op.mnemonic for op in OPS}
 _RESERVED = _WORDS | _MNEMONICS | _DIRECTIVES | set(FUNCTIONS)
 
@@ -206,10 +208,19 @@ class _Assembly:
                 raise Mistake(f"{length} bytes cannot be reserved")
             value = self._late(fill[0], -0x80, 0xFF) if fill else 0
             self._emit(bytes((value & 0xFF,)) * length, text)
+        elif head == "pixels":
+            row = re.fullmatch(rf'"([{_SHADES}]{{8}})"', rest)
+            if not row:
+                raise Mistake(f"pixels are eight of the characters {_SHADES!r}, in double quotes")
+            shades = [_SHADES.index(dot) for dot in row[1]]
+            planes = (
+                sum((dot >> bit & 1) << 7 - x for x, dot in enumerate(shades)) for bit in (0, 1)
+            )
+            self._emit(bytes(planes), text)
         elif head in _MNEMONICS:
             self._instruction(head, _split(rest), text)
         else:
-            raise Mistake(f"{head!r} is neither an instruction nor db, dw, ds, org, bank")
+            raise Mistake(f"{head!r} is neither an instruction nor db, dw, ds, pixels, org, bank")
 
     def _instruction(self, mnemonic: str, operands: list[str], text: str) -> None:
         if mnemonic == "stop" and not operands:

@@ -1,13 +1,14 @@
 """What the games share: names of the hardware's registers, start-up, small routines, a font.
 
-A game is a source with these labels, assembled by `game_rom`:
+A game is one or more files of `asm/` with these labels, assembled by `game_rom`:
 
     setup        LCD off: load tiles and maps. What it needs beyond Common is zero already
     new_game     the first frame: PRNG is seeded
     frame        once a frame, right at the start of the vertical blank: draw, read keys, move.
                  Not called any more after `over` became 1
     wait         comes back at the start of the next vertical blank, keeps bc
-    vblank       interrupt routine; `timer` too where interrupts = TIMER_ON is set
+    vblank       interrupt routines. wait_halt.asm and others have `wait` with both of them
+    timer
     interrupts   what IE holds in play (a constant)
     display      what LCDC holds in play (a constant)
 """
@@ -15,9 +16,12 @@ A game is a source with these labels, assembled by `game_rom`:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from .assembler import Block, Source, cartridge
 from .memory import Common, constants
+
+_FOLDER = Path(__file__).with_name("asm")
 
 #: Hardware registers, for `ldh`, by the names of the Pan Docs.
 HARDWARE = {
@@ -46,223 +50,6 @@ PLACES = {
     "TIMER_ON": 4,
 }
 
-START = Source(
-    "library start",
-    """
-org $40
-    jp vblank
-org $50
-    jp timer
-org $100
-    nop
-    jp start
-
-org $150
-start:
-    di
-    ld sp, STACK
-.blank:                     ; the LCD may be switched off in the vertical blank only
-    ldh a, [LY]
-    cp 144
-    jr nz, .blank
-    xor a
-    ldh [LCDC], a
-    ldh [IF], a
-    ld a, interrupts
-    ldh [IE], a
-    ld a, 0b11100100        ; shades in their natural order
-    ldh [BGP], a
-    ldh [OBP0], a
-    ldh [OBP1], a
-    ; All variables become zero but the seed: whoever pokes it may do so at any time before the
-    ; game begins.
-    ld hl, SPRITES
-    ld bc, prng - SPRITES
-    ld d, 0
-    call fill
-    ld hl, prng + 2
-    ld bc, $C800 - (prng + 2)
-    call fill
-    ld hl, OAM
-    ld bc, 160
-    call fill
-    ld hl, MAP0
-    ld bc, 2 * 1024
-    ld d, ' '
-    call fill
-    ld hl, TILES + ' ' * 16
-    ld de, font
-    ld bc, font_end - font
-.glyph:                     ; the font has one byte for a row, tiles have two: all ink is colour 3
-    ld a, [de]
-    inc de
-    ld [hl+], a
-    ld [hl+], a
-    dec bc
-    ld a, b
-    or c
-    jr nz, .glyph
-    ld hl, HRAM_CODE
-    ld de, sprite_copier
-    ld bc, sprite_copier_end - sprite_copier
-    call copy
-    call setup
-    ld a, display
-    ldh [LCDC], a
-    ei
-    ld b, 3                 ; a few frames of quiet, in which the seed may be poked
-.quiet:
-    call wait
-    dec b
-    jr nz, .quiet
-    ld hl, prng
-    ld a, [hl+]
-    or [hl]
-    jr nz, .seeded
-    ld [hl], $1D            ; the generator's only fixed point is 0
-    dec hl
-    ld [hl], $2B
-.seeded:
-    call random             ; seeds that lie close give first numbers that lie close
-    call random
-    call new_game
-    ld a, 1
-    ld [playing], a
-main:
-    call wait
-    ld a, [over]
-    or a
-    jr nz, main
-    call frame
-    jr main
-""",
-)
-
-ROUTINES = Source(
-    "library routines",
-    """
-; Copies bc bytes from de to hl.
-copy:
-    ld a, [de]
-    inc de
-    ld [hl+], a
-    dec bc
-    ld a, b
-    or c
-    jr nz, copy
-    ret
-
-; Writes bc times the byte d to hl.
-fill:
-    ld a, d
-    ld [hl+], a
-    dec bc
-    ld a, b
-    or c
-    jr nz, fill
-    ret
-
-; a = the next random byte. xorshift with 7, 9, 8 on 16 bits. Changes hl.
-random:
-    ld a, [prng]
-    ld l, a
-    ld a, [prng + 1]
-    ld h, a
-    rra                     ; x ^= x << 7. The high byte of x << 7 is h0 l7 l6 ... l1,
-    ld a, l
-    rra
-    xor h
-    ld h, a
-    ld a, l                 ; the low one is l0 and zeros
-    rrca
-    and $80
-    xor l
-    ld l, a
-    ld a, h                 ; x ^= x >> 9
-    srl a
-    xor l
-    ld l, a
-    xor h                   ; x ^= x << 8
-    ld h, a
-    ld [prng + 1], a
-    ld a, l
-    ld [prng], a
-    add a, h                ; not a plain byte of the state: one could be had for each state
-    ret
-
-; a = bits of the keys held. Changes b.
-keys:
-    ld a, $20               ; the line of the four directions is selected by a zero in bit 4
-    ldh [P1], a
-    ldh a, [P1]
-    ldh a, [P1]
-    cpl
-    and $0F
-    swap a
-    ld b, a
-    ld a, $10
-    ldh [P1], a
-    ldh a, [P1]
-    ldh a, [P1]
-    cpl
-    and $0F
-    or b
-    ld b, a
-    ld a, $30
-    ldh [P1], a
-    ld a, b
-    ret
-
-; Copies the 160 bytes at SPRITES to OAM. Runs in high RAM, the only memory that is safe meanwhile.
-sprite_copier:
-    ld a, high(SPRITES)
-    ldh [DMA], a
-    ld a, 40
-.busy:
-    dec a
-    jr nz, .busy
-    ret
-sprite_copier_end:
-copy_sprites = HRAM_CODE
-
-; Writes hl in four digits at de. Changes a, b, c, hl.
-print_word:
-    ld bc, -1000
-    call print_digit
-print_hundreds:
-    ld bc, -100
-    call print_digit
-    ld bc, -10
-    call print_digit
-    ld a, l
-    add a, '0'
-    ld [de], a
-    inc de
-    ret
-print_digit:                ; how often -bc goes into hl
-    ld a, '0' - 1
-.again:
-    inc a
-    add hl, bc
-    jr c, .again
-    ld [de], a
-    inc de
-    ld a, l                 ; once too often
-    sub c
-    ld l, a
-    ld a, h
-    sbc a, b
-    ld h, a
-    ret
-
-; Writes a in three digits at de. Changes a, b, c, hl.
-print_byte:
-    ld l, a
-    ld h, 0
-    jr print_hundreds
-""",
-)
-
 #: Letters of 3 x 5 dots: five rows, an octal digit each, whose bits are dots.
 GLYPHS = {
     "0": "75557", "1": "26227", "2": "71747", "3": "71717", "4": "55711", "5": "74717",
@@ -283,40 +70,15 @@ def _font() -> Source:
     return Source("library font", "\n".join([*lines, "font_end:"]))
 
 
-def tile(picture: str) -> str:
-    """A tile as `db` lines, from eight rows of eight of the characters ` .+#`, light to dark."""
-    rows = [row.strip().strip("|") for row in picture.strip().splitlines()]
-    assert [len(row) for row in rows] == [8] * 8, picture
-    lines = []
-    for row in rows:
-        shades = [" .+#".index(dot) for dot in row]
-        low, high = (
-            sum((shade >> bit & 1) << 7 - x for x, shade in enumerate(shades)) for bit in (0, 1)
-        )
-        lines.append(f"db {low}, {high}")
-    return "\n".join(lines)
+def source(name: str) -> Source:
+    """A file of `asm/`."""
+    return Source(name, (_FOLDER / name).read_text(encoding="ascii"))
 
 
-#: `wait` and `vblank` of a game that sleeps until the vertical blank.
-WAIT_HALT = Source(
-    "library wait",
-    """
-interrupts = VBLANK_ON
-wait:
-    halt
-    nop
-    ret
-vblank:
-timer:
-    reti
-""",
-)
-
-
-def game_rom(title: str, sources: Sequence[Source], variables: Common, banks: int = 2) -> Block:
-    """Assembles a game: the library, then its own sources. See the module for what it must have."""
+def game_rom(title: str, names: Sequence[str], variables: Common, banks: int = 2) -> Block:
+    """Assembles a game: the library, then its own files of `asm/`."""
     return cartridge(
-        [START, ROUTINES, _font(), *sources],
+        [source("start.asm"), source("routines.asm"), _font(), *map(source, names)],
         title=title,
         constants=HARDWARE | KEYS | PLACES | constants(variables),
         banks=banks,

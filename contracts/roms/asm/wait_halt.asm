@@ -1,0 +1,8 @@
+interrupts = VBLANK_ON
+wait:
+    halt
+    nop
+    ret
+vblank:
+timer:
+    reti
