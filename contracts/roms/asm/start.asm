@@ -74,6 +74,7 @@ start:
 .seeded:
     call random             ; seeds that lie close give first numbers that lie close
     call random
+    call wait               ; so that how long this took makes no difference
     call new_game
     ld a, 1
     ld [playing], a
