@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -22,6 +20,7 @@ from twinstep.contracts.roms.assembler import (
     disassemble,
 )
 from twinstep.contracts.roms.opcodes import CONDITIONS, CONTROL, INVALID, OPS, PREFIX, Op
+from twinstep.tests.pyboys import switch_on
 
 # The table and the text
 
@@ -345,29 +344,15 @@ class Outcome(NamedTuple):
     cycles: int
 
 
-@pytest.fixture(scope="module")
-def pyboy_class() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where its SDL2 comes from
-        return pytest.importorskip("pyboy", reason="pyboy is not installed").PyBoy
-
-
 class Slot:
     """PyBoy running one instruction after another in a slot of its memory, inside one `tick`.
 
     The slot ends with a jump to BACK, where a hook reads the outcome and writes the next case.
     """
 
-    def __init__(self, pyboy_class: Any) -> None:
+    def __init__(self) -> None:
         rom = cartridge("org $100\njp start\norg $150\nstart: di\nxor a\nldh [$FF], a\njr here")
-        self.boy = pyboy_class(
-            io.BytesIO(rom.data),
-            window="null",
-            sound_emulated=False,
-            cgb=False,
-            log_level="CRITICAL",
-        )
-        self.boy.set_emulation_speed(0)
+        self.boy = switch_on(rom.data)
         self.boy.tick(66, False, False)
         self.boy.memory[BACK : BACK + 3] = list(assemble(f"jp {SLOT}").data)
         self.cases: Iterator[Case] = iter(())
@@ -413,8 +398,8 @@ class Slot:
 
 
 @pytest.fixture(scope="module")
-def slot(pyboy_class: Any) -> Iterator[Slot]:
-    slot = Slot(pyboy_class)
+def slot() -> Iterator[Slot]:
+    slot = Slot()
     yield slot
     slot.boy.stop(save=False)
 
@@ -497,7 +482,7 @@ def test_the_switches_take_the_cycles_of_the_table(slot, op):
     assert (got.registers, got.cycles) == (each.before.registers, op.cycles)
 
 
-def test_restarts_go_where_they_say(pyboy_class):
+def test_restarts_go_where_they_say():
     """Each restart address adds its own bit to d, and the stack shows that all came back."""
     rsts = [op for op in OPS if op.mnemonic == "rst"]
     vectors = "\n".join(f"org {op.operands[0]}\nset {i}, d\nret" for i, op in enumerate(rsts))
@@ -507,9 +492,7 @@ def test_restarts_go_where_they_say(pyboy_class):
             f"{vectors}\norg $100\njp start\norg $150\n"
             f"start: di\nld sp, {STACK}\nld d, 0\n{calls}\nld a, d\nld [{DATA}], a\njr here"
         )
-        boy = pyboy_class(
-            io.BytesIO(rom.data), window="null", sound_emulated=False, log_level="CRITICAL"
-        )
+        boy = switch_on(rom.data)
         boy.memory[0xFF50] = 1
         boy.register_file.PC = 0x100
         boy.tick(1, False, False)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import random
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 from twinstep.contracts.roms.games import GAMES
 from twinstep.contracts.roms.memory import Change, Game, Value, read
+from twinstep.tests.pyboys import switch_on
 
 CATCHES = [name for name, game in GAMES.items() if game.variables == GAMES["catch"].variables]
 
@@ -20,16 +19,9 @@ CATCHES = [name for name, game in GAMES.items() if game.variables == GAMES["catc
 class Player:
     """A game in PyBoy, seeded right after the boot ROM."""
 
-    def __init__(self, pyboy_class: Any, game: Game, seed: int = 0, wait: int = 0) -> None:
+    def __init__(self, game: Game, seed: int = 0, wait: int = 0) -> None:
         self.game = game
-        self.boy = pyboy_class(
-            io.BytesIO(game.rom),
-            window="null",
-            sound_emulated=False,
-            cgb=False,
-            log_level="CRITICAL",
-        )
-        self.boy.set_emulation_speed(0)
+        self.boy = switch_on(game.rom)
         self.memory = self.boy.memory
         self.held: str | None = None
         self.tick(game.boot_frames + wait)
@@ -84,19 +76,12 @@ class Player:
         return hashlib.sha256(whole).hexdigest()
 
 
-@pytest.fixture(scope="module")
-def pyboy_class() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where its SDL2 comes from
-        return pytest.importorskip("pyboy", reason="pyboy is not installed").PyBoy
-
-
 @pytest.fixture
-def play(pyboy_class: Any) -> Iterator[Callable[..., Player]]:
+def play() -> Iterator[Callable[..., Player]]:
     players: list[Player] = []
 
     def begin(name: str, seed: int = 0, wait: int = 0) -> Player:
-        players.append(Player(pyboy_class, GAMES[name], seed, wait))
+        players.append(Player(GAMES[name], seed, wait))
         return players[-1]
 
     yield begin

@@ -1,0 +1,28 @@
+"""PyBoy for tests: headless, silent, as fast as it goes; a skip where it is not installed."""
+
+import io
+import os
+import warnings
+from typing import Any
+
+import pytest
+
+
+def need_pyboy() -> Any:
+    """The class. Skips the test without PyBoy, unless this is CI."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
+        if os.environ.get("CI", "").lower() in ("true", "1"):
+            import pyboy
+        else:
+            pyboy = pytest.importorskip("pyboy", reason="pyboy is not installed")
+    return pyboy.PyBoy
+
+
+def switch_on(rom: bytes) -> Any:
+    """A Game Boy before its first frame. Close it with `stop(save=False)`."""
+    boy = need_pyboy()(
+        io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
+    )
+    boy.set_emulation_speed(0)
+    return boy
