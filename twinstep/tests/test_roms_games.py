@@ -157,6 +157,32 @@ def test_seed_and_buttons_decide_the_whole_game(play, name):
     assert history(0, 1) == history(0x1D2B, 1)
 
 
+def xorshift(state: int) -> int:
+    """The games' random numbers in Python: shifts by 7, 9, 8."""
+    state ^= state << 7 & 0xFFFF
+    state ^= state >> 9
+    return state ^ state << 8 & 0xFFFF
+
+
+def test_random_numbers_go_through_all_states_but_zero():
+    state, period = xorshift(1), 1
+    while state != 1:
+        state, period = xorshift(state), period + 1
+    assert period == 0xFFFF
+
+
+@pytest.mark.parametrize("seed", [1, 0x80, 0x1234, 0xFFFF])
+def test_the_seed_is_the_state_of_the_random_numbers(play, seed):
+    player = play("catch", seed).start()
+    state = seed
+    for _ in range(3):  # two for nothing, then the first ball's place and drift
+        state = xorshift(state)
+    assert player.ball_x == 12 + (((state >> 8) + state) & 127)
+    state = xorshift(state)
+    assert player.drift == ((state >> 8) + state & 3) - 1 & 0xFF
+    assert player.prng == state
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_random_play_ends_and_the_end_stays(play, name):
     player = play(name, seed=3).start()
@@ -263,6 +289,15 @@ def test_explorer_counts_the_distinct_cells_that_were_walked_on(play, seed):
     wrong = [(x, y) for y in range(32) for x in range(32)
              if shown[32 * y + x] != (4 if (x, y) in cells else 2 + world[32 * y + x])]  # fmt: skip
     assert set(wrong) <= {(player.x // 8, player.y // 8)}
+
+
+def test_explorer_counts_in_two_bytes(play):
+    player = play("explorer", seed=1).start()
+    player.write(player.game.variables.seen, 255)
+    for _ in player.run(100, at_random(player.game, 1)):
+        if player.seen != 255:
+            break
+    assert player.seen == 256
 
 
 def test_explorer_scrolls_by_pixels_and_around_the_world(play):
