@@ -22,7 +22,6 @@ from twinstep.registry import Subject
 from twinstep.rounds import Progress, measure, ratio, with_ratios
 from twinstep.verdicts import sources_hash, verdict_of
 
-BATCHES = (1024, 4096, 16384, 65536)
 #: Environment steps of a round with a policy if --steps is not given, in all lanes together.
 WORK = {"mlp": 1 << 18, "gru": 1 << 15}
 #: Rounds at most with a policy in the loop: one of a large network takes seconds.
@@ -73,9 +72,9 @@ def add_to(commands: Any) -> None:
     bench = commands.add_parser("bench", help="speed side by side with the reference")
     bench.add_argument("env", help="the environment's name")
     more: dict[str, Any] = {"action": "append", "default": []}
-    bench.add_argument("--variant", **more, help="default: the first one declared")
+    bench.add_argument("--variant", **more, help="default: those declared to be measured")
     bench.add_argument("--backend", **more, help="default: every candidate that can run here")
-    bench.add_argument("--batch", **more, help="lanes; default: 1024, 4096, 16384, 65536")
+    bench.add_argument("--batch", **more, help="lanes; default: those declared")
     bench.add_argument("--threads", **more, help="default: 1 (per core) and all cores")
     bench.add_argument("--rounds", help="rounds that are timed; default: 15")
     bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
@@ -283,7 +282,7 @@ def _policy_cell(
 
 def _request(args: argparse.Namespace) -> Request:
     env = registry.environment(args.env)
-    variants = args.variant or [env.variants[0].name]
+    variants = args.variant or env.oracle.measured or [env.variants[0].name]
     subjects = [variant_of(args.env, name) for name in variants]
     backends: dict[str, None] = {}
     for subject in subjects:
@@ -309,7 +308,7 @@ def _request(args: argparse.Namespace) -> Request:
         tuple(dict.fromkeys(variants)),
         tuple(backends),
         tuple(_number("--batch", text, int, 1) for text in args.batch)
-        or tuple(n for n in BATCHES if n <= subjects[0].contract.largest_batch),
+        or tuple(n for n in env.oracle.batches if n <= subjects[0].contract.largest_batch),
         tuple(dict.fromkeys(threads or [1, cores])),
         _number("--rounds", args.rounds or "15", int, 1),
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,

@@ -75,6 +75,8 @@ def _variant(variant: str, cells: Sequence[Result]) -> str:
         for c in {(c["lanes"], c["steps"]): c for c in cells}.values()
     )
     text = f"## {variant or 'default'}\n\n{_measured(cells)}\n\n"
+    for what, number in _facts(cells).items():
+        text += f"{what}: {_number(number)}. "
     text += f"Checksums (lanes x steps x rounds): {checksums}."
     few = {r["lanes_played"] for c in cells for r in c["results"] if r["lanes_played"] < c["lanes"]}
     if few:
@@ -112,6 +114,15 @@ def _measured(cells: Sequence[Result]) -> str:
         for name, note in notes.items()
     )
     return _table(rows) + (f"\n\nOther implementations:\n{said}" if said else "")
+
+
+def _facts(cells: Sequence[Result]) -> dict[str, float]:
+    """Return what the reference says of the work itself, by name."""
+    found: dict[str, float] = {}
+    for cell in cells:
+        for result in cell["results"]:
+            found |= result.get("facts", {})
+    return found
 
 
 def _is_peer(result: Result) -> bool:

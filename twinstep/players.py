@@ -52,7 +52,10 @@ class Player(Protocol):
 
 
 class Entry(NamedTuple):
-    """A player with the name it has in the table; about: flags and the like, for the result."""
+    """A player with the name it has in the table; about: flags and the like, for the result.
+
+    `facts` in about are numbers by name that the variant's table shows: what the work is like.
+    """
 
     name: str
     player: Player

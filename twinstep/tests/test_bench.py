@@ -16,6 +16,7 @@ PYPROJECT = """
 skipping = "planted:SKIPPING"
 hiding = "planted:HIDING"
 bridged = "planted:BRIDGED"
+counted = "planted:COUNTED"
 duel = "twinstep.tests.toys.duel:DUEL"
 
 [tool.twinstep.candidates]
@@ -77,6 +78,17 @@ def _with(bench):
 
 SKIPPING, HIDING = _with("planted:skips"), _with("planted:hides")
 BRIDGED = dataclasses.replace(_with(""), name="bridged")
+
+
+def counted(contract, lanes, steps, threads):
+    plain = native.runners(contract, lanes, steps, threads)[0]
+    facts = {"frames per step": contract.params["frameskip"]}
+    return [plain._replace(about={**plain.about, "facts": facts})]
+
+
+_COUNTED = dataclasses.replace(PONG.oracle, bench="planted:counted", measured=("fs8", "fs1"),
+                               batches=(3, 5, 10**6))
+COUNTED = dataclasses.replace(PONG, name="counted", oracle=_COUNTED)
 GREEDY = CandidateRef("greedy", "planted:Greedy")
 MORTAL = CandidateRef("mortal", "planted:Mortal")
 """
@@ -126,6 +138,19 @@ def test_every_backend_and_every_build_of_the_reference_does_the_same_work(tmp_p
     assert "GPU: not measured" in table
     assert "-O3 -march=native -ffp-contract=off -ffinite-math-only" in table
     assert result["command"] in table
+
+
+def test_an_environment_says_what_is_measured_and_what_the_work_is_like(tmp_path, capsys):
+    """Variants, lanes (those beyond the largest batch left out) and facts for the table."""
+    options = ("--backend", "rust", "--steps", "9", "--rounds", "1", "--threads", "1")
+    assert bench("counted", *options, "--out", tmp_path) == 0, capsys.readouterr().err
+    result = json.loads((tmp_path / "counted.json").read_text())
+    measured = [(cell["variant"], cell["lanes"]) for cell in result["cells"]]
+    assert measured == [("fs8", 3), ("fs8", 5), ("fs1", 3), ("fs1", 5)]
+    table = (tmp_path / "counted.md").read_text()
+    fs8, fs1 = table.split("## fs8")[1].split("## fs1")
+    assert "frames per step: 8." in fs8
+    assert "frames per step: 1." in fs1
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
