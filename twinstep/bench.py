@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import bench_table, claims, machine, paths, registry
+from twinstep.bench_training import training_cell
 from twinstep.checksum import held_parts
 from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
@@ -45,6 +46,7 @@ class Request:
     steps: int = 0
     policies: tuple[str, ...] = ()
     peers: str = ""
+    training: bool = False
 
     def steps_of(self, lanes: int, policy: str = "") -> int:
         """Return the steps of a round."""
@@ -63,8 +65,9 @@ class Request:
             ("--policy", self.policies),
             ("--peers", [self.peers] if self.peers else []),
         ]
+        flags = ["--train"] if self.training else []
         options = [f"{name} {value}" for name, values in chosen for value in values]
-        return f"twinstep bench {self.env} {' '.join(options)}"
+        return f"twinstep bench {self.env} {' '.join(options + flags)}"
 
 
 def add_to(commands: Any) -> None:
@@ -79,6 +82,7 @@ def add_to(commands: Any) -> None:
     bench.add_argument("--rounds", help="rounds that are timed; default: 15")
     bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
     bench.add_argument("--policy", **more, help="mlp or gru: also with a policy in the loop")
+    bench.add_argument("--train", action="store_true", help="also PPO, in the reference too")
     bench.add_argument("--peers", default="", metavar="PYTHON",
                        help="one that has peers: `make trainers ARGS=peers`")  # fmt: skip
     bench.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of results")
@@ -142,6 +146,14 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
         for backend in _compiled(cells, subject)
         for threads in request.threads
         for lanes in request.batches
+    ]
+    cells += [
+        training_cell(
+            request.env, subject, request.backends, cores[:threads], request.rounds, progress
+        )
+        for subject in subjects
+        if request.training and subject.contract.transfer is not None
+        for threads in request.threads
     ]
     return {
         "schema": SCHEMA,
@@ -314,6 +326,7 @@ def _request(args: argparse.Namespace) -> Request:
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
         tuple(dict.fromkeys(args.policy)),
         _python(args.peers),
+        args.train,
     )
 
 
@@ -336,6 +349,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
         steps=request.steps if args.steps else then["steps"],
         policies=request.policies if args.policy else tuple(then["policies"]),
         peers=request.peers or then.get("peers", ""),
+        training=request.training or then.get("training", False),
     )
 
 

@@ -22,6 +22,7 @@ duel = "twinstep.tests.toys.duel:DUEL"
 [tool.twinstep.candidates]
 "bridged.greedy" = "planted:GREEDY"
 "bridged.mortal" = "planted:MORTAL"
+"bridged.generous" = "planted:GENEROUS"
 """
 PLANTED = """
 import dataclasses
@@ -44,6 +45,13 @@ class Greedy(PongRust):
 class Mortal(PongRust):
     def auto_rollout(self, state, actions, when="same-step", out=None):
         os._exit(7)
+
+
+class Generous(PongRust):
+    def auto_step(self, state, actions, when="same-step", out=None):
+        state, frame, final = super().auto_step(state, actions, when, out)
+        frame.reward[3] += 0.25
+        return state, frame, final
 
 
 def _wrong(part, ready):
@@ -91,6 +99,7 @@ _COUNTED = dataclasses.replace(PONG.oracle, bench="planted:counted", measured=("
 COUNTED = dataclasses.replace(PONG, name="counted", oracle=_COUNTED)
 GREEDY = CandidateRef("greedy", "planted:Greedy")
 MORTAL = CandidateRef("mortal", "planted:Mortal")
+GENEROUS = CandidateRef("generous", "planted:Generous")
 """
 TINY = ("--batch", "70", "--steps", "30", "--rounds", "2", "--threads", "1")
 
@@ -151,6 +160,22 @@ def test_an_environment_says_what_is_measured_and_what_the_work_is_like(tmp_path
     fs8, fs1 = table.split("## fs8")[1].split("## fs1")
     assert "frames per step: 8." in fs8
     assert "frames per step: 1." in fs1
+
+
+def test_training_gives_one_policy_in_the_reference_and_in_a_backend(tmp_path, capsys):
+    """PPO end to end, with its time split; a backend that pays otherwise learns otherwise."""
+    options = (*TINY[:-2], "--threads", "1", "--rounds", "1", "--train", "--out", tmp_path)
+    assert bench("bridged", "--backend", "rust", *options) == 0, capsys.readouterr().err
+    (cell,) = [
+        c for c in json.loads((tmp_path / "bridged.json").read_text())["cells"]
+        if c["work"] == "training"
+    ]  # fmt: skip
+    oracle, rust = cell["results"]
+    assert oracle["policy"] == rust["policy"]
+    assert 0 < rust["environment_share"]["median"] < 1
+    assert "## fs8, PPO" in (tmp_path / "bridged.md").read_text()
+    assert bench("bridged", "--backend", "generous", *options) == 1
+    assert "generous, PPO learned another policy" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
