@@ -222,15 +222,19 @@ def _gates() -> tuple[GateRule, ...]:
         GateRule(Resync(2e-2, single), "obs", dtype="float32", name="B"),
         GateRule(Resync(10.0), "state.qacc_warmstart", dtype="float32", name="B"),
     ]
-    # Placed states are stiffer than play's: as deep as 20 mm, as fast as 30 rad/s.
+    # Placed states are stiffer than play's: as deep as 20 mm, as fast as 100 rad/s. A few of 16,384
+    # are so stiff that MuJoCo itself, rounded to float32 at each substep, leaves its own step by as
+    # much as a candidate does. So the maxima are far and the shares are what is asked: 20 sets of
+    # 16,384 states had 2 errors of a speed above 0.1 at most, and 0.84 % above 1e-3.
+    speed = Resync(10.0, ((0.1, 5e-4), (1e-3, 2e-2), (2e-5, 0.3)))
     placed = [
-        GateRule(Lockstep(atol), f"placed.{path}", dtype="float32")
-        for path, atol in (
-            ("reward", 5e-3),
-            ("state.qpos", 2e-3),
-            ("state.qvel", 1e-1),
-            ("obs", 1e-1),
-            ("state.qacc_warmstart", 50.0),
+        GateRule(gate, f"placed.{path}", dtype="float32")
+        for path, gate in (
+            ("reward", Resync(0.1, ((1e-3, 2e-3), (1e-4, 1e-2)))),
+            ("state.qpos", Resync(0.1, ((1e-3, 1e-3), (1e-4, 1e-2)))),
+            ("state.qvel", speed),
+            ("obs", speed),
+            ("state.qacc_warmstart", Resync(1500.0, ((10.0, 1e-3), (1.0, 5e-3)))),
         )
     ]
     return (
@@ -244,11 +248,18 @@ def _gates() -> tuple[GateRule, ...]:
     )
 
 
+#: What turning pulls with, per metre of an arm: all of the mass, as fast as a body is placed
+#: (14 kg, 100 rad/s), in N/m. Where such forces cancel, an arm's rounding is left of them.
+_PULL = 14.0 * 100.0**2
+#: By how much an arm is rounded: MuJoCo takes it from two places of up to 1,000 m, each held to
+#: 5.7e-14 m (what is measured, 4.9e-9 N at most, grows with |x|); float32 holds one of 1 m to 6e-8 m.
+_ARM = {"float64": 1.14e-13, "float32": 6e-8}
+
 #: Module's output -> absolute and relative tolerance of a float64 candidate.
 _DOUBLE = {
     "kinematics.*": (1e-12, 0.0),
     "mass_matrix.*": (1e-12, 0.0),
-    "bias.*": (1e-11, 1e-13),
+    "bias.*": (_PULL * _ARM["float64"], 1e-13),
     "forces.*": (1e-11, 0.0),
     "contacts.depth": (1e-13, 0.0),
     "contacts.contact_at": (1e-12, 0.0),
@@ -267,7 +278,7 @@ _DOUBLE = {
 _SINGLE = {
     "kinematics.*": (1e-6, 2e-7),
     "mass_matrix.*": (1e-5, 1e-6),
-    "bias.*": (1e-3, 1e-5),
+    "bias.*": (_PULL * _ARM["float32"], 1e-5),
     "forces.*": (1e-4, 1e-6),
     "contacts.depth": (1e-6, 0.0),
     "contacts.contact_at": (1e-6, 2e-7),
