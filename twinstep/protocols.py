@@ -27,11 +27,11 @@ class NotCallable(Exception):
 class Oracle(Protocol):
     """The reference, one live episode. Built as `factory(contract)` in a child process.
 
+    Where the contract has hidden state fields, `hidden() -> dict` returns their present values.
+
     Optional methods, used when present:
       load(state)            continue from a frame's `state` (single lane). Unlocks one-step
                              witnesses, resync gates, cross-continuation.
-      hidden() -> dict       the present values of the contract's hidden state fields. Needed beside
-                             `load` where there are any.
       restart() -> Frame     after a terminated frame: the frame that the reference's own
                              auto-reset gives (contract.reset_mode "same-step").
       events() -> bool[E]    which contract.events happened in the last reset or step.
