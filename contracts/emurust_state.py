@@ -3,7 +3,8 @@
 SHOWN comes first, then HIDDEN, in the order below, little-endian and without gaps. SHOWN can be
 read from PyBoy between any two frames for little; HIDDEN only out of a saved state, which takes it
 a hundred times as long. Continuing needs both. A record's length depends on the cartridge alone, by
-its RAM. PyBoy's `memory` counts as "what a program reads", with two exceptions in `io`.
+its RAM. "As read" is what PyBoy's
+`memory` gives. Reading FF41 so has a side effect; it is 0 in `io`, and in HIDDEN as `stat`.
 
 All of it is as of a frame boundary, where the clocks of the LCD, timer, serial port and sound all
 stand at `cycles`. They are one field for that reason.
@@ -51,9 +52,9 @@ SHOWN: tuple[Item, ...] = (
     Item("pc", "<u2", (), "program counter; points at the HALT while halted"),
     Item("cycles", "<u8", (), "clock cycles since the hand-over, 4 of them to a machine cycle"),
     _byte("ie", "FFFF, interrupts enabled, all 8 bits"),
-    _bytes("io", 128, "FF00-FF7F as read; [0x41] is 0, see `stat`; FF00 as last written or set"),
+    _bytes("io", 128, "FF00-FF7F as read; [0x41] is 0"),
     _bytes("hram", 127, "FF80-FFFE"),
-    _bytes("oam", 160, "FE00-FE9F themselves: also while OAM DMA makes every read of them FF"),
+    _bytes("oam", 160, "FE00-FE9F as read: all FF while OAM DMA runs, see `oam_beneath`"),
     _bytes("fea0", 96, "FEA0-FEFF"),
     _bytes("vram", 8192, "8000-9FFF"),
     _bytes("wram", 8192, "C000-DFFF"),
@@ -69,12 +70,13 @@ HIDDEN: tuple[Item, ...] = (
     _flag("stopped", ""),
     _flag("interrupt_queued", "an interrupt's dispatch ran and ends the HALT"),
     _byte("interrupt_flags", "FF0F as written, all 8 bits; reads have the upper 3 set"),
-    # OAM DMA. `dma_index` is the next byte to be copied, at `dma_next` on the clock.
-    _flag("dma_active", ""),
-    _flag("dma_reading", "past the start's delay"),
+    # OAM DMA: a byte every 4 cycles from `dma_start` on. Reads of OAM are FF from then to the end.
+    _bytes("oam_beneath", 160, "FE00-FE9F themselves, whether DMA runs or not"),
+    _flag("dma_active", "from the write to FF46 on"),
+    _flag("dma_reading", "1 only inside a transfer: 0 at a boundary"),
     _byte("dma_source", "upper byte of the address"),
-    _byte("dma_index", "0 to 160"),
-    Item("dma_next", "<u8", (), "clock of the next transfer"),
+    _byte("dma_index", "bytes copied, 0 to 160"),
+    Item("dma_start", "<u8", (), "clock of the first byte"),
     # Picture unit.
     _byte("stat", "FF41 itself, mode and coincidence in bits 0 to 2"),
     _flag("lcd_frame_done", ""),
