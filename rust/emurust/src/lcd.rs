@@ -16,6 +16,17 @@ pub struct Lcd {
     pub frame_done: bool,
     /// The frame in progress will be looked at: draw it.
     pub draw: bool,
+    // What follows is in a saved state, state.rs reads and writes it by these names.
+    /// The frame in which the LCD was switched on, which stays blank.
+    pub first_frame: bool,
+    /// Switched off, and the screen is to be cleared.
+    pub reset: bool,
+    /// The mode that comes at `clock_target`.
+    pub next_mode: u8,
+    /// LY has been counted up, the mode comes 4 cycles later.
+    pub transition: bool,
+    /// LY was equal to WY in this frame.
+    pub window_reached: bool,
     pub vram: [u8; 8192],
     pub oam: [u8; 160],
     pub lcdc: u8,
@@ -48,6 +59,11 @@ impl Lcd {
             last_cycles: 0,
             frame_done: false,
             draw: false,
+            first_frame: false,
+            reset: false,
+            next_mode: 2,
+            transition: false,
+            window_reached: false,
             vram: [0; 8192],
             oam: [0; 160],
             lcdc: 0x91,
@@ -64,6 +80,9 @@ impl Lcd {
             screen: Box::new([0; 23040]),
         }
     }
+
+    /// Called by state.rs after all public fields were set: computes what is not in a saved state.
+    pub fn loaded(&mut self) {}
 
     /// Brings the unit up to the processor's cycle counter. Returns the IF bits raised.
     pub fn tick(&mut self, cycles: u64) -> u8 {

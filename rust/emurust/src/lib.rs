@@ -3,6 +3,25 @@
 //! The reference is the emulator, not the console: where PyBoy differs from hardware, this crate
 //! does as PyBoy does. `QUIRKS.md` lists those places, each with how it was measured.
 
+mod alu;
+mod bus;
+mod cartridge;
+mod control;
+mod dma;
+mod error;
+mod execute;
+mod interrupts;
+mod joypad;
 mod lcd;
+mod machine;
+mod mapper;
+mod moves;
+mod prefixed;
+mod registers;
+mod serial;
+mod timer;
 
+pub use cartridge::{Cartridge, MapperKind};
+pub use error::{CartridgeError, StateError};
 pub use lcd::Lcd;
+pub use machine::Machine;
