@@ -71,7 +71,7 @@ impl Machine {
                 if offset != 0 {
                     self.tick_lcd(offset);
                 }
-                if self.dma.active {
+                if self.oam_is_hidden() {
                     return 0xFF;
                 }
                 self.lcd.read_oam(addr, offset != 0)
@@ -105,6 +105,23 @@ impl Machine {
             }
             _ => 0xFF,
         }
+    }
+
+    /// FF00 to FF7F as read, but 0 for FF41, between two frames.
+    pub(crate) fn io_as_read(&self) -> [u8; 128] {
+        let mut io = [0xFF; 128];
+        io[0x00] = self.joypad.register;
+        io[0x02] = self.serial.control | 0x7E;
+        io[0x04] = (self.timer.counter >> 8) as u8;
+        io[0x05] = self.timer.tima;
+        io[0x06] = self.timer.tma;
+        io[0x07] = self.timer.tac | 0xF8;
+        io[0x0F] = self.interrupt_flags | 0xE0;
+        io[0x10..0x40].fill(0);
+        let lcd = &self.lcd;
+        io[0x40..0x46].copy_from_slice(&[lcd.lcdc, 0, lcd.scy, lcd.scx, lcd.ly, lcd.lyc]);
+        io[0x46..0x4C].copy_from_slice(&[0, lcd.bgp, lcd.obp0, lcd.obp1, lcd.wy, lcd.wx]);
+        io
     }
 
     /// Writes at the processor's counter.

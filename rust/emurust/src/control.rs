@@ -55,15 +55,15 @@ impl Machine {
             0xE0 => {
                 let addr = 0xFF00 | u16::from(self.immediate());
                 self.cycles += 4;
-                self.store(addr, self.registers.a);
+                self.store_byte(addr, self.registers.a);
             }
             0xF0 => {
                 let addr = 0xFF00 | u16::from(self.immediate());
                 self.cycles += 4;
-                self.registers.a = self.load(addr);
+                self.registers.a = self.load_byte(addr);
             }
-            0xE2 => self.store(0xFF00 | u16::from(self.registers.c), self.registers.a),
-            0xF2 => self.registers.a = self.load(0xFF00 | u16::from(self.registers.c)),
+            0xE2 => self.store_byte(0xFF00 | u16::from(self.registers.c), self.registers.a),
+            0xF2 => self.registers.a = self.load_byte(0xFF00 | u16::from(self.registers.c)),
             0xE8 => {
                 let value = self.immediate();
                 self.registers.sp = self.registers.sp_plus(value);
@@ -85,12 +85,12 @@ impl Machine {
             0xEA => {
                 let addr = self.immediate_word();
                 self.cycles += 8;
-                self.store(addr, self.registers.a);
+                self.store_byte(addr, self.registers.a);
             }
             0xFA => {
                 let addr = self.immediate_word();
                 self.cycles += 8;
-                self.registers.a = self.load(addr);
+                self.registers.a = self.load_byte(addr);
             }
             0xF3 => self.disable_interrupts(),
             0xFB => self.enable_interrupts(),

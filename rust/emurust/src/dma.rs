@@ -5,15 +5,16 @@ use crate::machine::Machine;
 /// OAM DMA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dma {
+    /// From the write to FF46 on.
     pub active: bool,
-    /// Past the start's delay.
+    /// Only true inside a transfer.
     pub reading: bool,
     /// Upper byte of the address.
     pub source: u8,
-    /// The next byte to be copied, 0 to 160.
+    /// Bytes copied, 0 to 160.
     pub index: u8,
-    /// The processor's cycle counter at the next transfer.
-    pub next: u64,
+    /// The processor's cycle counter at the first byte.
+    pub start: u64,
 }
 
 impl Dma {
@@ -23,7 +24,7 @@ impl Dma {
             reading: false,
             source: 0,
             index: 0,
-            next: 0,
+            start: 0,
         }
     }
 }
@@ -34,21 +35,29 @@ impl Machine {
         self.dma.active = true;
         self.dma.source = source;
         self.dma.index = 0;
-        self.dma.next = self.cycles + 12;
+        self.dma.start = self.cycles + 12;
+    }
+
+    /// Whether reads of OAM give FF.
+    pub(crate) fn oam_is_hidden(&self) -> bool {
+        self.dma.active && self.cycles >= self.dma.start
     }
 
     /// Copies what is due.
     #[inline]
     pub(crate) fn tick_dma(&mut self) {
-        while self.dma.active && self.cycles >= self.dma.next {
+        if !self.dma.active {
+            return;
+        }
+        while self.dma.index < 160 && self.cycles >= self.dma.start + 4 * u64::from(self.dma.index)
+        {
             let index = self.dma.index;
             let value = self.read(u16::from(self.dma.source) << 8 | u16::from(index));
             self.lcd.oam[usize::from(index)] = value;
             self.dma.index += 1;
-            self.dma.next += 4;
-            if self.dma.index == 160 {
-                self.dma.active = false;
-            }
+        }
+        if self.dma.index == 160 {
+            self.dma.active = false;
         }
     }
 }

@@ -19,7 +19,7 @@ impl Machine {
                 self.registers.set_bc(value);
                 self.cycles += 12;
             }
-            0x02 => self.store(self.registers.bc(), self.registers.a),
+            0x02 => self.store_byte(self.registers.bc(), self.registers.a),
             0x03 => {
                 let value = self.registers.bc().wrapping_add(1);
                 self.registers.set_bc(value);
@@ -53,7 +53,7 @@ impl Machine {
                 self.registers.add_hl(self.registers.bc());
                 self.cycles += 8;
             }
-            0x0A => self.registers.a = self.load(self.registers.bc()),
+            0x0A => self.registers.a = self.load_byte(self.registers.bc()),
             0x0B => {
                 let value = self.registers.bc().wrapping_sub(1);
                 self.registers.set_bc(value);
@@ -149,7 +149,7 @@ impl Machine {
                 self.cycles += 12;
             }
             0x22 => {
-                self.store(self.registers.hl, self.registers.a);
+                self.store_byte(self.registers.hl, self.registers.a);
                 self.registers.hl = self.registers.hl.wrapping_add(1);
             }
             0x23 => {
@@ -181,7 +181,7 @@ impl Machine {
                 self.cycles += 8;
             }
             0x2A => {
-                self.registers.a = self.load(self.registers.hl);
+                self.registers.a = self.load_byte(self.registers.hl);
                 self.registers.hl = self.registers.hl.wrapping_add(1);
             }
             0x2B => {
@@ -214,7 +214,7 @@ impl Machine {
                 self.cycles += 12;
             }
             0x32 => {
-                self.store(self.registers.hl, self.registers.a);
+                self.store_byte(self.registers.hl, self.registers.a);
                 self.registers.hl = self.registers.hl.wrapping_sub(1);
             }
             0x33 => {
@@ -248,7 +248,7 @@ impl Machine {
                 self.cycles += 8;
             }
             0x3A => {
-                self.registers.a = self.load(self.registers.hl);
+                self.registers.a = self.load_byte(self.registers.hl);
                 self.registers.hl = self.registers.hl.wrapping_sub(1);
             }
             0x3B => {
@@ -291,7 +291,7 @@ impl Machine {
 
     /// A byte of memory at the very beginning of an instruction of 8 cycles.
     #[inline(always)]
-    pub(crate) fn load(&mut self, addr: u16) -> u8 {
+    pub(crate) fn load_byte(&mut self, addr: u16) -> u8 {
         let value = self.read(addr);
         self.cycles += 8;
         value
@@ -299,7 +299,7 @@ impl Machine {
 
     /// Writes memory at the very beginning of an instruction of 8 cycles.
     #[inline(always)]
-    pub(crate) fn store(&mut self, addr: u16, value: u8) {
+    pub(crate) fn store_byte(&mut self, addr: u16, value: u8) {
         self.write(addr, value);
         self.cycles += 8;
     }

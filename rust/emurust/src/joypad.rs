@@ -35,7 +35,16 @@ impl Joypad {
     /// Holds exactly these buttons: bit 0 A, 1 B, 2 select, 3 start, 4 right, 5 left, 6 up,
     /// 7 down. True if that raises the interrupt.
     pub fn hold(&mut self, pressed: u8) -> bool {
-        let _ = pressed;
-        false
+        let buttons = !pressed & 15;
+        let directions = !pressed >> 4;
+        let fell = self.buttons & !buttons | self.directions & !directions;
+        self.buttons = buttons;
+        self.directions = directions;
+        fell != 0
+    }
+
+    /// The buttons held, as [`Joypad::hold`] takes them.
+    pub fn held(&self) -> u8 {
+        !(self.buttons | self.directions << 4)
     }
 }

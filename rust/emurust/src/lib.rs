@@ -19,6 +19,7 @@ mod moves;
 mod prefixed;
 mod registers;
 mod serial;
+mod state;
 mod timer;
 
 pub use cartridge::{Cartridge, MapperKind};

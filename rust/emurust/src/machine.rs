@@ -83,6 +83,11 @@ impl Machine {
         self.held = pressed;
     }
 
+    /// Holds on to the buttons that are held in a loaded state.
+    pub(crate) fn hold_as_loaded(&mut self) {
+        self.held = self.joypad.held();
+    }
+
     /// Runs to the end of a frame, as PyBoy's `tick(1, draw)`.
     pub fn frame(&mut self, draw: bool) {
         if self.joypad.hold(self.held) {

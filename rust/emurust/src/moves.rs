@@ -36,7 +36,7 @@ impl Machine {
             4 => r.set_h(value),
             5 => r.set_l(value),
             6 => {
-                self.store(self.registers.hl, value);
+                self.store_byte(self.registers.hl, value);
                 return;
             }
             _ => r.a = value,

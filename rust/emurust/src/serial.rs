@@ -3,7 +3,7 @@
 /// Cycles in which a byte is sent with this side's clock.
 const TRANSFER: u64 = 8 * 512;
 /// `event` if no transfer ends.
-pub(crate) const NEVER: u64 = 1 << 63;
+pub(crate) const NEVER: u64 = 1 << 31;
 
 /// The serial port.
 #[derive(Clone, Copy, Debug)]
