@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
+from twinstep.compare import differs, frames_differ
 from twinstep.contract import Role
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep
@@ -12,16 +12,21 @@ pytestmark = pytest.mark.level2
 
 #: Steps continued after a state was handed over.
 STEPS = 50
+#: Lanes that are cut at most.
+LANES = 32
 
 
 def _cut(reference, driver, pair=None):
-    """Return (starts, states, actions [50, N], frames after) from the middle of episodes."""
+    """Return (starts, states, actions [50, N], frames after) from the middle of episodes.
+
+    Hidden fields of the states are the oracle's after playing so far once more.
+    """
     traces = reference.traces(driver, pair=pair)
-    names = [field.name for field in reference.contract.state]
+    names = [field.name for field in reference.contract.shown]
     paths = [f"state.{name}" for name in names]
     chunks = traces.chunks()
     chunk = next(chunks)
-    lanes = np.flatnonzero(chunk.lengths >= STEPS + 8)[:32]
+    lanes = np.flatnonzero(chunk.lengths >= STEPS + 8)[:LANES]
     if not len(lanes):
         pytest.skip(f"no {driver} episode is longer than {STEPS + 8} steps")
     compared = reference.contract.compared_paths()
@@ -34,12 +39,23 @@ def _cut(reference, driver, pair=None):
     after = {p: np.stack([frames[p][at + k + 1, lanes] for k in range(STEPS)]) for p in compared}
     starts = take_lanes(chunk.starts, lanes)
     chunks.close()
+    if reference.contract.hidden:
+        trials = [
+            (take_lanes(starts, n), {}, actions[: at[n], lane]) for n, lane in enumerate(lanes)
+        ]
+        found = reference.oracle.hidden_after(trials)
+        states |= {name: np.stack([each[name] for each in found]) for name in found[0]}
     return starts, states, moves, after
 
 
 def _require_load(side):
     if not side.offers("load"):
         pytest.skip("needs `load`")
+
+
+def _require_frame(lab):
+    if not lab.runner.offers("frame"):
+        pytest.skip("the contract has hidden fields, and the candidate has no `frame`")
 
 
 def _require_lockstep(lab):
@@ -91,12 +107,16 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
     _require_load(lab.oracle)
     _require_lockstep(lab)
     starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
-    moved = lab.runner.play_from(states, actions[:10])
-    names = [f.name for f in lab.contract.state]
-    handed = {
-        name: moved[f"state.{name}"][-1] if f"state.{name}" in moved else states[name]
-        for name in names
+    state = lab.runner.load(states)
+    state, moved = lab.runner.step_loop(state, actions[:10])
+    handed = states | {
+        f.name: moved[f"state.{f.name}"][-1]
+        for f in lab.contract.shown
+        if f"state.{f.name}" in moved
     }
+    if lab.contract.hidden:
+        _require_frame(lab)
+        handed = lab.runner.present(state)
     ended = moved["terminated"].any(0) | moved["truncated"].any(0)
     want, _ = lab.oracle.steps(handed, actions[10:], starts)
     got = lab.runner.play_from(handed, actions[10:])
@@ -107,3 +127,30 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
         lab.rules.lockstep(),
     )
     assert not found, f"{', '.join(sorted(found))} differ"
+
+
+def test_hidden_state_matches_the_oracle(lab, driver):
+    """Fields that no frame shows agree too, in the middle of episodes and at their beginning."""
+    if not lab.contract.hidden:
+        pytest.skip("every field of the state is in the frames")
+    _require_frame(lab)
+    starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
+    trials = [
+        (take_lanes(starts, n), {name: v[n] for name, v in states.items()}, actions[:, n])
+        for n in range(actions.shape[1])
+    ]
+    begins = [(start, {}, none[:0]) for start, _, none in trials]
+    for loaded, asked in ((False, begins), (True, trials)):
+        found = lab.oracle.hidden_after(asked)
+        want = {name: np.stack([each[name] for each in found]) for name in found[0]}
+        state = lab.runner.load(states) if loaded else lab.runner.reset(starts)[0]
+        if loaded:
+            state, _ = lab.runner.step_loop(state, actions)
+        have = lab.runner.present(state)
+        got = {name: have[name] for name in want}
+        differ = [name for name in sorted(want) if differs(want[name], got[name], Lockstep()).any()]
+        if differ:
+            lab.fail(
+                f"{', '.join(differ)} differ (hidden fields), "
+                f"{f'after {len(actions)} steps from a given state' if loaded else 'at reset'}."
+            )

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from twinstep import tost
-from twinstep.cache import LANES
 from twinstep.compare import Named, Rules
 from twinstep.contract import Contract
 from twinstep.drivers import Driver
 from twinstep.frames import Start, take_lanes, unflatten
 from twinstep.gates import Averages
 from twinstep.lockstep import Outcome
-from twinstep.running import FEW, Runner
+from twinstep.running import Runner
+from twinstep.sizes import FEW, lanes_of
 from twinstep.tracefile import ChunkFile
 from twinstep.traceset import TraceSet
 
@@ -136,7 +136,9 @@ def _played(
 ) -> Iterator[tuple[slice, Rows]]:
     """Yield lanes and their frames, path -> [T, n, ...], those of the reset left out."""
     if driver is None:
-        parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, LANES)
+        parts = runner.windows(
+            chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+        )
         next(parts)
         for frames in parts:
             yield slice(None), frames

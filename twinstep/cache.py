@@ -20,7 +20,7 @@ from twinstep import leftovers, paths
 from twinstep.errors import UserError
 from twinstep.exports import export, read_export
 from twinstep.tracefile import TraceDamaged
-from twinstep.tracekey import LANES, key_of, material, sources_of
+from twinstep.tracekey import key_of, material, sources_of
 from twinstep.traceset import TraceSet, read_manifest, read_set, write_manifest
 
 #: Gigabytes of traces that the cache may hold; TWINSTEP_CACHE_GB overrides it.
@@ -235,7 +235,6 @@ def _gigabytes() -> float:
 
 
 __all__ = [
-    "LANES",
     "CacheWarning",
     "Entry",
     "TraceCache",

@@ -18,6 +18,7 @@ from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
 from twinstep.running import Runner
+from twinstep.sizes import few_of
 from twinstep.supervisor import OracleProcess
 from twinstep.values import from_json, to_json
 
@@ -86,7 +87,7 @@ class Case:
             needed, there = contract.module(self.module).inputs, self.inputs
         else:
             needed, there = contract.starts, self.start.fields
-        loaded = [f for f in contract.state if f.role is Role.COMPARED]
+        loaded = [f for f in contract.state if f.role in (Role.COMPARED, Role.HIDDEN)]
         lacking = [f.name for f in needed if f.name not in there]
         if self.kind in ("step", "restart"):
             lacking += [f.name for f in loaded if f.name not in self.state]
@@ -185,6 +186,16 @@ def ask_episodes(
 
     The first frame is compared under all gates.
     """
+    together = few_of(runner.contract)
+    answers: list[Answer] = []
+    for begin in range(0, len(trials), together):
+        answers += _ask_some(trials[begin : begin + together], oracle, runner, rules)
+    return answers
+
+
+def _ask_some(
+    trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
+) -> list[Answer]:
     gates = rules.lockstep()
     truths = oracle.replays(trials)
     plays = [(start, truth[1]) for (start, _), truth in zip(trials, truths, strict=True)]

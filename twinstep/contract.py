@@ -25,11 +25,14 @@ class Role(enum.Enum):
     """What a state field is for. Every field of the reference's state has one.
 
     COMPARED: must agree, and `load` needs it.
+    HIDDEN: must agree and `load` needs it, but it is dear to read, so frames lack it: the oracle is
+        asked for it (`hidden`) where a state is handed over, as in a witness of one step.
     DERIVED: must agree, but follows from other fields, so `load` may ignore it.
     IRRELEVANT: is not compared; a generic test perturbs it and finds nothing else changed.
     """
 
     COMPARED = "compared"
+    HIDDEN = "hidden"
     DERIVED = "derived"
     IRRELEVANT = "irrelevant"
 
@@ -153,6 +156,9 @@ class Contract:
     auto_resets: the kinds of auto-reset that `twinstep.make` offers; `off` alone for a variant
         that exists for its proof only.
     largest_batch: the most lanes that `twinstep bench` measures; verified as shipped.
+    placed: how many placed states level 2 asks for; 0 where no drawing of fields one by one gives a
+        state that can be. Not part of the digest.
+    data: name -> sha256 of files that parameters name and that change what is played (a ROM).
     source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
     transfer: what level 4 asks, None where it asks nothing. full_transfer: the same with the
         budget of a GPU (`--full-budget`). Neither is part of the digest: they change no trace.
@@ -180,9 +186,21 @@ class Contract:
     truncates: bool = True
     auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
     largest_batch: int = 65536
+    placed: int = 16384
+    data: Mapping[str, str] = dataclasses.field(default_factory=dict)
     source_view: str = "verbatim"
     transfer: Transfer | None = None
     full_transfer: Transfer | None = None
+
+    @property
+    def shown(self) -> tuple[Field, ...]:
+        """The state fields that frames have."""
+        return tuple(f for f in self.state if f.role is not Role.HIDDEN)
+
+    @property
+    def hidden(self) -> tuple[Field, ...]:
+        """The state fields that frames lack."""
+        return tuple(f for f in self.state if f.role is Role.HIDDEN)
 
     def state_field(self, name: str) -> Field:
         """Return the state field called `name`; KeyError if there is none."""
@@ -211,7 +229,7 @@ class Contract:
         if self.masked:
             assert isinstance(self.action, Discrete)
             paths["legal"] = (np.dtype(bool), (*players, self.action.n))
-        for field in self.state:
+        for field in self.shown:
             paths[f"state.{field.name}"] = (np.dtype(field.dtype), field.shape)
         return paths
 
@@ -245,6 +263,10 @@ class Contract:
         return hashlib.sha256(canonical_json(_plain(self)).encode()).hexdigest()
 
 
+#: What changes no trace. An empty `data` is left out as well: older contracts keep their digest.
+_NO_MATTER = ("doc", "source", "transfer", "full_transfer", "placed")
+
+
 def canonical_json(value: Any) -> str:
     """Return the one JSON text of `value`: sorted keys, no spaces, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -255,7 +277,7 @@ def _plain(value: Any) -> Any:
         fields = {
             f.name: _plain(getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if f.name not in ("doc", "source", "transfer", "full_transfer")
+            if f.name not in _NO_MATTER and (f.name != "data" or getattr(value, f.name))
         }
         return {"": type(value).__name__, **fields}
     if isinstance(value, enum.Enum):

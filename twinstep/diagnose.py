@@ -33,6 +33,7 @@ class Diagnosis:
     one_step: whether the oracle's state before the step, loaded into the candidate, shows the
     same difference (None where that cannot be asked). call: the first module call that
     differs, with the oracle's outputs. near: (name, value here, nearest value that agrees).
+    witness: the case of one step (a module's case itself), None at a reset.
     """
 
     case: Case
@@ -42,6 +43,13 @@ class Diagnosis:
     call: ModuleCall | None
     call_oracle: dict[str, np.ndarray]
     near: tuple[str, Any, Any] | None
+    witness: Case | None = None
+
+
+def bare(case: Case, answer: Answer) -> Diagnosis:
+    """Return what is known of a case without asking any further."""
+    witness = case if case.kind in ("module", "restart") else None
+    return Diagnosis(case, answer, None, (), None, {}, None, witness)
 
 
 def shrink_episode(
@@ -63,14 +71,14 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
     """Ask both sides again and find out as much as their optional methods allow."""
     answer = ask(case, oracle, runner, rules)
     if answer.agrees:
-        return Diagnosis(case, answer, None, (), None, {}, None)
+        return bare(case, answer)
     contract = runner.contract
     if case.kind == "module":
         suspect = Suspect(case.module, "called alone with the inputs below it differs")
         call = ModuleCall(case.module, case.inputs, answer.candidate)
         near = _near_call(case.module, case.inputs, oracle, runner, rules)
-        return Diagnosis(case, answer, None, (suspect,), call, answer.oracle, near)
-    witness = _witness(case, answer, contract)
+        return Diagnosis(case, answer, None, (suspect,), call, answer.oracle, near, case)
+    witness = _witness(case, answer, contract, oracle)
     one_step = None
     if witness is not None and oracle.offers("load") and runner.offers("load"):
         again = answer if case.kind != "episode" else ask(witness, oracle, runner, rules)
@@ -84,10 +92,10 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
     elif one_step and witness is not None and witness.kind == "step":
         near = _near_step(witness, oracle, runner, rules)
-    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near)
+    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness)
 
 
-def _witness(case: Case, answer: Answer, contract: Contract) -> Case | None:
+def _witness(case: Case, answer: Answer, contract: Contract, oracle: OracleProcess) -> Case | None:
     """Return the one-step case of a difference: the oracle's state before it and the action."""
     if case.kind == "restart":
         return case
@@ -97,14 +105,10 @@ def _witness(case: Case, answer: Answer, contract: Contract) -> Case | None:
         return None
     names = [f.name for f in contract.state if f"state.{f.name}" in answer.before]
     state = {name: answer.before[f"state.{name}"] for name in names}
+    if contract.hidden and oracle.offers("load"):
+        trial = (case.start, case.state, answer.played[: answer.step - 1])
+        state |= oracle.hidden_after([trial])[0]
     return Case("step", case.start, answer.played[answer.step - 1 : answer.step], state)
-
-
-def witness_of(diagnosis: Diagnosis, contract: Contract) -> Case | None:
-    """Return the one-step witness of a diagnosed case, None at a reset."""
-    if diagnosis.case.kind == "module":
-        return diagnosis.case
-    return _witness(diagnosis.case, diagnosis.answer, contract)
 
 
 def _guilty_call(

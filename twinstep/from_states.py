@@ -104,7 +104,7 @@ def _resets(
 def _from_states(runner: Runner, chunk: ChunkFile, gates: list[_Seen], outcome: Outcome) -> None:
     """Compare all runs of one length in a chunk."""
     steps, paths = gates[0].steps, sorted({gate.of.path for gate in gates})
-    names = [field.name for field in runner.contract.state]
+    names = [field.name for field in runner.contract.shown]
     for number in range(chunk.windows):
         actions = chunk.window_actions(number)
         frames = chunk.window(number, sorted({*paths, *(f"state.{name}" for name in names)}))

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twinstep import host_engine, report, shipping, timestep
-from twinstep.cache import LANES, TraceCache, TraceSet, key_of, material, sources_of
+from twinstep import host_engine, report, shipping, sizes, timestep
+from twinstep.cache import TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
 from twinstep.contract import Contract, Module
-from twinstep.diagnose import diagnose, shrink_episode
+from twinstep.diagnose import bare, diagnose, shrink_episode
 from twinstep.lockstep import Outcome
 from twinstep.memory import keep_freed_memory
 from twinstep.registry import Pair, Subject
@@ -28,6 +28,7 @@ from twinstep.report import Context
 from twinstep.running import CandidateBroken, Runner
 from twinstep.sampling import sample_actions, sample_module, sample_states
 from twinstep.seeds import seeds, starts_of
+from twinstep.sizes import lanes_of, shipped
 from twinstep.supervisor import OracleProcess
 from twinstep.timestep import StartTable
 
@@ -168,7 +169,7 @@ class Reference:
 
         def record(folder: str) -> list[dict[str, Any]]:
             settings.progress(f"recording {count} episodes of {self.subject.label}-{driver}")
-            return self.oracle.record(path, starts, contract.horizon, LANES, folder)
+            return self.oracle.record(path, starts, contract.horizon, lanes_of(contract), folder)
 
         reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
         parts = material(self.subject, driver, starts, contract.horizon)
@@ -176,26 +177,23 @@ class Reference:
 
     def shipped(self, driver: str) -> TraceSet:
         """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
-        known = self._sets.get((driver, "shipped", shipping.STEPS))
+        size = shipped(self.contract)
+        known = self._sets.get((driver, "shipped", size.steps))
         if known is not None:
             return known
         settings, contract = self.harness.settings, self.contract
-        begin, path = (
-            seeds("public", shipping.LANES, self.subject.env.name),
-            self.subject.driver(driver),
-        )
+        begin = seeds("public", size.lanes, self.subject.env.name)
+        path = self.subject.driver(driver)
 
         def record(folder: str) -> list[dict[str, Any]]:
             settings.progress(f"recording {self.subject.label}-{driver} under auto-reset")
-            return self.oracle.record_shipped(path, begin, shipping.STEPS, folder)
+            return self.oracle.record_shipped(path, begin, folder)
 
         starts = StartTable(contract).of(begin)
-        parts = material(self.subject, driver, starts, shipping.STEPS)
-        made_by = (shipping, host_engine, timestep)
+        parts = material(self.subject, driver, starts, size.steps)
+        made_by = (shipping, host_engine, timestep, sizes)
         parts["shipped"] = sources_of(*made_by)
-        held = self._sets[driver, "shipped", shipping.STEPS] = self.harness.cache.get(
-            parts, record, []
-        )
+        held = self._sets[driver, "shipped", size.steps] = self.harness.cache.get(parts, record, [])
         return held
 
     def recordings(self, driver: str) -> shipping.Recording:
@@ -334,10 +332,7 @@ class Lab:
         raise Divergence(report.build(self.pair, self.rules, found, context))
 
     def _record(self, case: Case, answer: Answer, context: Context) -> dict[str, Any]:
-        from twinstep.diagnose import Diagnosis
-
-        bare = Diagnosis(case, answer, None, (), None, {}, None)
-        return report.build(self.pair, self.rules, bare, context)
+        return report.build(self.pair, self.rules, bare(case, answer), context)
 
     def _bare(self, context: Context, worst: Any) -> dict[str, Any]:
         note = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinstep.cache import LANES
 from twinstep.compare import Rules, error
 from twinstep.gates import Horizon
 from twinstep.lockstep import Outcome
 from twinstep.running import Runner
+from twinstep.sizes import lanes_of
 from twinstep.tracefile import WINDOW, ChunkFile
 from twinstep.traceset import TraceSet
 
@@ -61,7 +61,9 @@ def _part(
     parted = {key: chunk.lengths.astype(np.int64).copy() for key in groups}
     together = {key: np.ones(chunk.lanes, bool) for key in groups}
     paths = sorted({path for group in groups.values() for path in group})
-    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, LANES)
+    parts = runner.windows(
+        chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+    )
     for number, got in enumerate(parts):
         first = 0 if number == 0 else (number - 1) * WINDOW + 1
         rows = slice(0, 1) if number == 0 else slice(1, None)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from twinstep.cache import LANES, TraceSet
+from twinstep.cache import TraceSet
 from twinstep.compare import Miss, first_misses, frames_differ
 from twinstep.frames import Start, take_lanes
 from twinstep.gates import Lockstep
 from twinstep.running import Runner
+from twinstep.sizes import lanes_of
 from twinstep.tracefile import WINDOW, ChunkFile, digests
 
 
@@ -65,7 +66,8 @@ def _replay(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
 ) -> list[Miss]:
     found: dict[int, Miss] = {}
-    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, LANES)
+    lanes = lanes_of(runner.contract)
+    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
     for number, got in enumerate(parts):
         # Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.
         first = 0 if number == 0 else (number - 1) * WINDOW + 1
@@ -108,7 +110,7 @@ class _LastFrames:
 
     def __init__(self, runner: Runner, chunk: ChunkFile) -> None:
         wanted = chunk.restarted and runner.offers("restart") and runner.offers("load")
-        names = [f"state.{field.name}" for field in runner.contract.state]
+        names = [f"state.{field.name}" for field in runner.contract.shown]
         self._paths = [*names, "terminated"] if wanted else []
         self._chunk = chunk
         self.frames: dict[str, np.ndarray] = {}

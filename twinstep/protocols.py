@@ -30,6 +30,8 @@ class Oracle(Protocol):
     Optional methods, used when present:
       load(state)            continue from a frame's `state` (single lane). Unlocks one-step
                              witnesses, resync gates, cross-continuation.
+      hidden() -> dict       the present values of the contract's hidden state fields. Needed beside
+                             `load` where there are any.
       restart() -> Frame     after a terminated frame: the frame that the reference's own
                              auto-reset gives (contract.reset_mode "same-step").
       events() -> bool[E]    which contract.events happened in the last reset or step.
@@ -79,7 +81,8 @@ class Candidate(Protocol):
 
     A step may consume the state it is given (donated buffers, in-place Rust), so callers
     use `copy` where they need it twice. dtype is the floating-point type it computes in;
-    platform is `cpu` or `gpu`.
+    platform is `cpu` or `gpu`. One with `any_size = True` is not compiled for sizes: its batches
+    and rollouts are not filled up to a common one.
 
     Optional methods, used when present:
       copy(state) -> State
@@ -92,7 +95,8 @@ class Candidate(Protocol):
       explain(fields, action) -> list[ModuleCall]   the module calls of one step in order;
                                        single lane. Unlocks the naming of modules inside a step.
       eager() -> Candidate             the same without compilation, for jit = no jit
-      frame(state) -> Frame            the present frame, nothing played. Unlocks `save`.
+      frame(state) -> Frame            the present frame, nothing played, with the hidden fields of
+                                       the state. Unlocks `save`.
       advance(state, actions[T, N, P, ...]) -> State   steps of which nothing is written: what a
                                        benchmark measures beside engines that only step
       auto_step(state, actions[N, P, ...], mode) -> (State, Frame, final_obs)

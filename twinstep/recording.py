@@ -18,6 +18,8 @@ from twinstep.frames import Frame, Start, flatten, take_lanes
 from twinstep.protocols import Lanes, Oracle
 from twinstep.tracefile import Chunk
 
+#: A start, the state that is loaded then ({}: none), and the actions [T, P, ...] from there.
+Trial = tuple[Start, dict[str, np.ndarray], np.ndarray]
 #: Called with (episode, step) before each call into the reference, as a sign of life.
 Beat = Callable[[int, int], None]
 
@@ -74,12 +76,14 @@ def record(
     """Play one driver from each start and return the episodes as one chunk.
 
     horizon: steps after which an episode is cut. lookahead: a second instance of the oracle
-    for drivers that look ahead. first: number of the first episode, for the sign of life.
+    for drivers that look ahead, of no use where frames lack hidden fields. first: number of the
+    first episode, for the sign of life.
     """
     count = len(np.asarray(starts.seed))
     lanes, width = open_lanes(oracle, count)
     ahead = None
-    if lookahead is not None and offers(lanes, "load") and offers(lanes, "events"):
+    seeing = offers(lanes, "load") and offers(lanes, "events") and not contract.hidden
+    if lookahead is not None and seeing:
         ahead, _ = open_lanes(lookahead, width)
     parts = []
     for begin in range(0, count, width):
@@ -180,6 +184,30 @@ def replay(
     dtype, shape = contract.action_layout()
     stacked = np.stack(played) if played else np.zeros((0, *shape), dtype)
     return frames, stacked.astype(dtype), why
+
+
+def hidden_after(
+    oracle: Oracle, contract: Contract, trial: Trial, beat: Beat
+) -> dict[str, np.ndarray]:
+    """Play a trial and return the hidden fields of the state that it leads to.
+
+    The actions are those of a recording: legal, and none after the episode's end.
+    """
+    start, state, actions = trial
+    beat(0, 0)
+    oracle.reset(start)
+    if state:
+        oracle.load(state)  # type: ignore[attr-defined]
+    for t, action in enumerate(actions):
+        beat(0, t + 1)
+        oracle.step(action)
+    if not offers(oracle, "hidden"):
+        raise ContractBroken("the contract has hidden fields, the oracle has no `hidden`")
+    named = {name: np.array(value) for name, value in oracle.hidden().items()}  # type: ignore[attr-defined]
+    wanted = {f.name: (np.dtype(f.dtype), f.shape) for f in contract.hidden}
+    if {name: (value.dtype, value.shape) for name, value in named.items()} != wanted:
+        raise ContractBroken("the oracle's `hidden` and the contract's hidden fields differ")
+    return named
 
 
 def batches(starts: Start, lanes: int) -> Iterator[Start]:

@@ -19,7 +19,7 @@ from twinstep import __version__, record_shape
 from twinstep.cases import elements_that_differ
 from twinstep.compare import Rules
 from twinstep.contract import Contract, canonical_json
-from twinstep.diagnose import Diagnosis, witness_of
+from twinstep.diagnose import Diagnosis
 from twinstep.errors import UserError
 from twinstep.registry import Pair
 from twinstep.source_view import line_of
@@ -78,7 +78,7 @@ class Context:
 def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
     """Return the record of a diagnosed case."""
     contract, answer = pair.subject.contract, diagnosis.answer
-    witness = witness_of(diagnosis, contract)
+    witness = diagnosis.witness
     diff = [
         {
             "path": name,

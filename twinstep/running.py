@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from twinstep import registry
-from twinstep.contract import Contract
+from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.frames import Frame, Start, flatten, take_lanes
@@ -21,10 +21,9 @@ from twinstep.protocols import ModuleCall
 from twinstep.recording import offers
 from twinstep.registry import Pair
 from twinstep.seeds import package_folder
+from twinstep.sizes import few_of
 from twinstep.tracefile import WINDOW
 
-#: Lanes of the small batches used while shrinking and looking at single steps.
-FEW = 32
 #: Calls of a module that are made together.
 CALLS = 256
 #: Lanes that are loaded and played together at most.
@@ -85,6 +84,7 @@ class Runner:
         self.name = name
         self.dtype: str = candidate.dtype
         self.platform: str = candidate.platform
+        self._any_size: bool = getattr(candidate, "any_size", False)
         self._compared = contract.compared_paths()
         self._layout = contract.layout()
 
@@ -131,19 +131,20 @@ class Runner:
     def rollout(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply actions [T, N, P, ...]; frames path -> [T, N, ...].
 
-        Uses the candidate's own rollout if it has one. T is padded to the window's length,
-        so that a compiled candidate is compiled once.
+        Uses the candidate's own rollout if it has one. T is padded to the window's length for a
+        candidate that is compiled for sizes, so that this is done once.
         """
         if not self.offers("rollout"):
             return self.step_loop(state, actions)
         steps = len(actions)
-        padded = np.zeros((WINDOW, *actions.shape[1:]), actions.dtype)
+        length = steps if self._any_size else WINDOW
+        padded = np.zeros((length, *actions.shape[1:]), actions.dtype)
         padded[:steps] = actions
         made = self._guard(
             "roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout")
         )
         state, frame = made
-        named = self._checked("rollout", frame, (WINDOW, actions.shape[1]))
+        named = self._checked("rollout", frame, (length, actions.shape[1]))
         return state, {path: values[:steps] for path, values in named.items()}
 
     def step_loop(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
@@ -164,6 +165,18 @@ class Runner:
     def load(self, states: dict[str, np.ndarray]) -> Any:
         """Continue from state fields [N, ...]."""
         return self._guard("load", lambda: self.candidate.load(states))
+
+    def present(self, state: Any) -> dict[str, np.ndarray]:
+        """Return the state's own fields [N, ...], hidden ones too, nothing played."""
+        frame = self._guard("give its frame", lambda: self.candidate.frame(state))
+        lanes = self._guard("give its frame", lambda: len(np.asarray(frame.reward)))
+        if not isinstance(frame.state, Mapping):
+            raise CandidateBroken(f"frame gave `state` as {_kind(frame.state)}, not named arrays")
+        named = _arrays("frame", frame.state)
+        fields = [f for f in self.contract.state if f.role is not Role.IRRELEVANT]
+        expected = {f.name: (np.dtype(f.dtype), (lanes, *f.shape)) for f in fields}
+        self._require("frame", named, expected, (lanes,))
+        return {name: np.array(named[name]) for name in expected}
 
     def restart(self, state: Any) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply the reference's auto-reset to all lanes; frames path -> [N, ...]."""
@@ -221,10 +234,11 @@ class Runner:
         """Replay whole episodes: frame 0 of all lanes first, then one window after the other.
 
         actions(number) gives a window's actions [W, n, P, ...]. The batch is padded to
-        `lanes` by repeating the first start, so that a compiled candidate is compiled once.
+        `lanes` by repeating the first start for a candidate that is compiled for sizes.
         """
         n = len(np.asarray(starts.seed))
-        fill = np.concatenate([np.arange(n), np.zeros(max(0, lanes - n), np.int64)])
+        more = 0 if self._any_size else max(0, lanes - n)
+        fill = np.concatenate([np.arange(n), np.zeros(more, np.int64)])
         state, named = self.reset(take_lanes(starts, fill))
         yield {path: values[None, :n] for path, values in named.items()}
         for number in range(count):
@@ -236,8 +250,9 @@ class Runner:
     def replays(self, trials: list[tuple[Start, np.ndarray]]) -> list[dict[str, np.ndarray]]:
         """Play given actions [T, P, ...] from each single start; frames path -> [T + 1, ...]."""
         out: list[dict[str, np.ndarray]] = []
-        for begin in range(0, len(trials), FEW):
-            group = trials[begin : begin + FEW]
+        few = few_of(self.contract)
+        for begin in range(0, len(trials), few):
+            group = trials[begin : begin + few]
             longest = max(len(actions) for _, actions in group)
             dtype, shape = self.contract.action_layout()
             padded = np.zeros((longest, len(group), *shape), dtype)
@@ -252,7 +267,7 @@ class Runner:
                 Start(seeds, fields),
                 lambda w, padded=padded: padded[w * WINDOW : (w + 1) * WINDOW],
                 -(-longest // WINDOW),
-                FEW,
+                few,
             )
             parts = [{path: v[:, : len(group)].copy() for path, v in w.items()} for w in windows]
             for lane, (_, actions) in enumerate(group):

@@ -21,13 +21,12 @@ from twinstep.gates import Lockstep
 from twinstep.host_engine import OracleEngine
 from twinstep.protocols import Oracle
 from twinstep.recording import Beat, offers
+from twinstep.sizes import shipped
 from twinstep.timestep import StartTable, TimeStep
 from twinstep.tracefile import WINDOW, Chunk, TraceDamaged
 from twinstep.traceset import TraceSet
 from twinstep.values import text_of
 
-#: Lanes of a recording, and the steps it has at least and at most.
-LANES, STEPS, LIMIT = 32, 768, 8192
 HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
 
 
@@ -68,25 +67,25 @@ def record_shipped(
     contract: Contract,
     driver: Driver,
     seeds: np.ndarray,
-    steps: int,
     beat: Beat,
 ) -> Chunk:
     """Play a driver from seeds u32[N, 2] through every end of an episode.
 
-    Played are `steps` steps, and more until half of the lanes have seen an end, up to LIMIT; a
-    multiple of the window's length. Frames are those after the reset; `final_obs` is the
-    observation at the end of an episode, `obs` elsewhere. A scalar oracle is played one lane
-    after the other, since some references have one stream of random numbers for all.
+    Played are as many steps as `sizes.shipped` says, and more until half of the lanes have seen an
+    end, up to its limit; a multiple of the window's length. Frames are those after the reset;
+    `final_obs` is the observation at the end of an episode, `obs` elsewhere. A scalar oracle plays
+    one lane after the other, since some references have one stream of random numbers for all.
     """
     table = StartTable(contract)
     probe = make()
     width = len(seeds) if offers(probe, "lanes") else 1
     probe.close()
     parts = []
+    _, steps, most = shipped(contract)
     for begin in range(0, len(seeds), width):
         group = seeds[begin : begin + width]
         engine = OracleEngine(contract, make, "same-step", table)
-        limit = steps if parts else LIMIT
+        limit = steps if parts else most
         parts.append(_play(engine, contract, driver, table, group, (steps, limit), begin, beat))
         engine.close()
         steps = len(parts[0][1])

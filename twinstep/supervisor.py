@@ -21,6 +21,7 @@ import twinstep
 from twinstep import registry
 from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
+from twinstep.recording import Trial
 from twinstep.registry import Subject
 from twinstep.worker import LIFE
 
@@ -92,17 +93,19 @@ class OracleProcess:
         """Play given actions [T, P, ...] from each single start."""
         return self._ask("replays", trials)
 
+    def hidden_after(self, trials: list[Trial]) -> list[dict[str, np.ndarray]]:
+        """Play each trial and return the hidden fields of the state that it leads to."""
+        return self._ask("hidden_after", trials)
+
     def record(
         self, driver: str, starts: Start, horizon: int, lanes: int, folder: str
     ) -> list[dict[str, Any]]:
         """Record the starts into chunk files in `folder`; return their manifest entries."""
         return self._ask("record", driver, starts, horizon, lanes, folder)
 
-    def record_shipped(
-        self, driver: str, seeds: np.ndarray, steps: int, folder: str
-    ) -> list[dict[str, Any]]:
+    def record_shipped(self, driver: str, seeds: np.ndarray, folder: str) -> list[dict[str, Any]]:
         """Record lanes under same-step auto-reset into `folder`; return the manifest's entry."""
-        return self._ask("record_shipped", driver, seeds, steps, folder)
+        return self._ask("record_shipped", driver, seeds, folder)
 
     def close(self) -> None:
         """End the child."""

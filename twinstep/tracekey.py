@@ -22,9 +22,8 @@ from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.registry import Subject
 from twinstep.seeds import package_folder
+from twinstep.sizes import lanes_of
 
-#: Episodes per chunk; a candidate replays a chunk in one batch.
-LANES = 128
 _BUILT = {"__pycache__", "target", "node_modules"}
 
 
@@ -47,7 +46,7 @@ def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict
         "starts": start_bytes.hexdigest(),
         "episodes": len(starts.seed),
         "horizon": horizon,
-        "lanes": LANES,
+        "lanes": lanes_of(subject.contract),
     }
 
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import math
+import zlib
 from typing import Any
 
 import numpy as np
 
+#: Byte arrays from this size on (memory, pictures) are kept packed.
+PACKED = 1024
+
 
 def to_json(value: Any) -> Any:
-    """Return plain lists and numbers. Floats keep their shortest exact text; NaN, inf as text."""
+    """Return plain lists and numbers. Floats keep their shortest exact text; NaN, inf as text.
+
+    u8 arrays of PACKED bytes and more become {"shape": ..., "zlib": base64}.
+    """
     array = np.asarray(value)
+    if array.dtype == np.uint8 and array.size >= PACKED:
+        data = base64.b64encode(zlib.compress(array.tobytes(), 9)).decode()
+        return {"shape": list(array.shape), "zlib": data}
     if array.ndim:
         return [to_json(item) for item in array]
     if array.dtype.kind == "f":
@@ -23,14 +35,31 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any, dtype: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return the array that `to_json` was given."""
+    """Return the array that `to_json` was given; ValueError for what it cannot have given."""
+    if isinstance(value, dict):
+        return _unpacked(value, dtype, shape)
     array = np.array(value, dtype=np.dtype(dtype))
     return array.reshape(shape) if shape is not None else array
 
 
+def _unpacked(value: dict[str, Any], dtype: Any, shape: tuple[int, ...] | None) -> np.ndarray:
+    wanted = tuple(value["shape"])
+    if np.dtype(dtype) != np.uint8 or shape not in (None, wanted):
+        raise ValueError(f"packed bytes of shape {wanted}")
+    size = math.prod(wanted)
+    unpack = zlib.decompressobj()  # never more than is announced, whatever the file says
+    try:
+        data = unpack.decompress(base64.b64decode(value["zlib"], validate=True), size + 1)
+    except zlib.error as error:
+        raise ValueError(f"packed bytes do not unpack ({error})") from error
+    if len(data) != size:
+        raise ValueError(f"{len(data)} packed bytes of {size}")
+    return np.frombuffer(data, np.uint8).reshape(wanted).copy()
+
+
 def text_of(value: Any) -> str:
     """Return a short exact text: `-1`, `0.1`, `[0, 3]`; long arrays are cut with their size."""
-    array = np.asarray(value)
+    array = from_json(value, np.uint8) if isinstance(value, dict) else np.asarray(value)
     if array.dtype.kind == "U":  # of a record, where NaN and infinities are text
         array = array.astype(np.float64)
     if array.ndim == 0:

@@ -24,7 +24,7 @@ from twinstep import registry, tracefile
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
 from twinstep.protocols import NotCallable
-from twinstep.recording import batches, offers, record, replay
+from twinstep.recording import Trial, batches, hidden_after, offers, record, replay
 
 LIFE = struct.Struct("<QQQ")
 
@@ -115,6 +115,10 @@ class OracleHost:
             for start, actions in trials
         ]
 
+    def hidden_after(self, trials: list[Trial]) -> list[dict[str, np.ndarray]]:
+        """Play each trial and return the hidden fields of the state that it leads to."""
+        return [hidden_after(self.oracle, self.contract, trial, self.beat) for trial in trials]
+
     def record(
         self, driver: str, starts: Start, horizon: int, lanes: int, folder: str
     ) -> list[dict[str, Any]]:
@@ -133,9 +137,7 @@ class OracleHost:
             entries.append({"file": name, "sha256": sha, **_summary(chunk, self.contract)})
         return entries
 
-    def record_shipped(
-        self, driver: str, seeds: np.ndarray, steps: int, folder: str
-    ) -> list[dict[str, Any]]:
+    def record_shipped(self, driver: str, seeds: np.ndarray, folder: str) -> list[dict[str, Any]]:
         """Record lanes under same-step auto-reset; see `shipping`. Returns the manifest entry."""
         from twinstep.shipping import record_shipped
 
@@ -144,7 +146,6 @@ class OracleHost:
             self.contract,
             registry.load_object(driver),
             seeds,
-            steps,
             self.beat,
         )
         name = "shipped.chunk"

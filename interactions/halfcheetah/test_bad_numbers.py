@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from twinstep.cache import LANES as RECORDED
 from twinstep.compare import frames_differ
 from twinstep.sampling import some_starts
+from twinstep.sizes import LANES as RECORDED
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
 

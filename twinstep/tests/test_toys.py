@@ -11,6 +11,7 @@ PROJECT = """
 [tool.twinstep.envs]
 duel = "twinstep.tests.toys.duel:DUEL"
 drift = "twinstep.tests.toys.drift:DRIFT"
+veiled = "twinstep.tests.toys.veiled:VEILED"
 """
 
 
@@ -100,3 +101,46 @@ def test_a_small_error_of_one_constant_fails_the_resync_gate(run):
     records = [json.loads((run.reports / f"{r}.json").read_text()) for r in verdict["reports"]]
     assert "step" in [record["case"]["kind"] for record in records]
     assert "auto_reset='off'" in text, "what ships is not compared from the oracle's states"
+
+
+def test_hidden_state_and_large_memory_are_verified(run):
+    code, text, verdict = run("--env", "veiled", "--candidate", "vector")
+    assert code == 0, text
+    pair = verdict["pairs"]["veiled-vector"]
+    assert pair["verdict"] == "equal"
+    assert pair["drivers"]["random"]["truncated"] == 100
+    # The oracle's own continuation, both hand-overs for both drivers, hidden fields, placed states.
+    assert "test_hidden_state_matches_the_oracle" not in text
+
+
+def test_a_witness_of_one_step_has_the_hidden_fields(run):
+    code, _, verdict = run("--env", "veiled", "--candidate", "wrongnote", "-k", "episodes_match")
+    assert code == 1
+    for name in verdict["reports"]:
+        record = json.loads((run.reports / f"{name}.json").read_text())
+        assert record["one_step"] is True
+        assert record["context"]["minimal"]
+        assert {"phase", "turns", "memory"} <= record["witness"]["state"].keys()
+        assert set(record["witness"]["state"]["memory"]) == {"shape", "zlib"}
+        assert (run.reports / f"{name}.json").stat().st_size < 20_000, "memory is not packed"
+    again = run.replay(verdict["reports"][0])
+    assert again.returncode == 1, again.stderr
+    assert again.stdout.strip().endswith("Reproduced byte for byte.")
+
+
+def test_a_hidden_field_that_a_load_forgets_is_found(run):
+    code, text, _ = run("--env", "veiled", "--candidate", "forgetsturns", "-m", "level2")
+    assert code == 1
+    for test in (
+        "test_oracles_state_continues_in_the_candidate",
+        "test_candidates_state_continues_in_the_oracle",
+        "test_hidden_state_matches_the_oracle",
+    ):
+        assert f"{test}[veiled-forgetsturns" in text
+
+
+def test_a_wrong_hidden_field_is_found_where_play_is_right(run):
+    code, text, verdict = run("--env", "veiled", "--candidate", "wronghidden")
+    assert code == 1
+    assert "phase differ (hidden fields)" in text
+    assert "test_episodes_match" not in text
