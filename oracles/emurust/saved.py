@@ -20,7 +20,7 @@ from twinstep.contracts.emurust_state import HIDDEN, SHOWN, shape_of
 
 VERSION = 29
 #: What PyBoy writes for "no event is to come".
-NEVER = 1 << 39
+NEVER = 1 << 31
 #: Red, green and blue of the four shades, as PyBoy draws them by default.
 SHADES = (0xFF, 0x99, 0x55, 0x00)
 _WHITE_FIRST = np.array([value << 16 | value << 8 | value | 0xFF << 24 for value in SHADES], "<u4")
@@ -100,7 +100,7 @@ def layout(cartridge: Cartridge, length: int) -> np.dtype:
 class Saved:
     """Takes saved states of one cartridge apart and puts them together.
 
-    fresh: a state saved before the first frame.
+    fresh: a state saved before the first frame, the boot ROM off.
     """
 
     def __init__(self, cartridge: Cartridge, fresh: bytes) -> None:
@@ -127,6 +127,11 @@ class Saved:
             named.setdefault(item.name, np.zeros(shape_of(item, self._cartridge), item.dtype))
         named["screen"] = shades(saved["pixels"]["colour"] & 0xFF)
         return named
+
+    def hidden_of(self, blob: bytes) -> dict[str, np.ndarray]:
+        """Return the fields of HIDDEN alone."""
+        named = self.fields_of(blob)
+        return {item.name: named[item.name] for item in HIDDEN}
 
     def compose(self, state: Any) -> bytes:
         """Return the saved state of fields by name (SHOWN and HIDDEN)."""
