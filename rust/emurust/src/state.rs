@@ -248,7 +248,7 @@ impl Machine {
         self.lcd.clock = from.long_to(MOST_LCD_CLOCK, "lcd_clock")?;
         self.lcd.clock_target = from.long_to(MOST_LCD_CLOCK, "lcd_target")?;
         self.lcd.next_mode = from.byte_to(3, "lcd_next_mode")?;
-        self.lcd.transition = from.flag("lcd_transition")?;
+        self.lcd.transition = from.byte_to(2, "lcd_transition")?;
         self.lcd.window_reached = from.flag("window_reached")?;
         let div = from.byte();
         self.timer.counter = from.word();
