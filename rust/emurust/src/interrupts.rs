@@ -13,16 +13,16 @@ impl Machine {
         if pending == 0 {
             return false;
         }
-        if self.ime {
-            if self.halted {
-                self.registers.pc = self.registers.pc.wrapping_add(1);
-            }
-            self.dispatch();
-        } else if self.halted {
+        // PC points at the HALT. If EI was right before it, the handler returns to the HALT.
+        if self.halted && !(self.ime && self.halted_behind_ei) {
             self.registers.pc = self.registers.pc.wrapping_add(1);
         }
         self.halted = false;
-        self.ime
+        let dispatched = self.ime;
+        if dispatched {
+            self.dispatch();
+        }
+        dispatched
     }
 
     fn dispatch(&mut self) {
@@ -43,9 +43,16 @@ impl Machine {
         self.registers.pc = 0x40 + 8 * number;
     }
 
+    /// Whether an enabled interrupt waits.
+    #[inline(always)]
+    fn pending(&self) -> bool {
+        self.interrupt_flags & self.interrupt_enable & 0x1F != 0
+    }
+
     #[inline]
     pub(crate) fn halt(&mut self) {
         self.halted = true;
+        self.halted_behind_ei = false;
         self.bail = true;
         // PC stays at the HALT.
         self.registers.pc = self.registers.pc.wrapping_sub(1);
@@ -59,17 +66,29 @@ impl Machine {
         self.cycles += 4;
     }
 
+    /// EI takes effect behind the next instruction.
     #[inline]
     pub(crate) fn enable_interrupts(&mut self) {
-        self.ime = true;
-        self.bail = self.bail || self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
+        self.ime_delay = true;
+        self.bail |= self.pending();
         self.cycles += 4;
+    }
+
+    /// Runs the instruction behind an EI. It may be a DI, and another EI delays nothing further.
+    pub(crate) fn step_behind_ei(&mut self) {
+        self.step();
+        if self.ime_delay {
+            self.ime_delay = false;
+            self.ime = true;
+            self.halted_behind_ei = self.halted;
+            self.bail |= self.pending();
+        }
     }
 
     #[inline]
     pub(crate) fn return_and_enable(&mut self) {
         self.ime = true;
-        self.bail = self.bail || self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
+        self.bail |= self.pending();
         self.cycles += 4;
         self.return_from_call();
     }

@@ -21,6 +21,8 @@ pub struct Machine {
     pub(crate) ime: bool,
     pub(crate) ime_delay: bool,
     pub(crate) halted: bool,
+    /// The instruction before the HALT was EI. A saved state does not say so.
+    pub(crate) halted_behind_ei: bool,
     pub(crate) stopped: bool,
     pub(crate) interrupt_queued: bool,
     pub(crate) interrupt_flags: u8,
@@ -55,6 +57,7 @@ impl Machine {
             ime: false,
             ime_delay: false,
             halted: false,
+            halted_behind_ei: false,
             stopped: false,
             interrupt_queued: false,
             interrupt_flags: 0,
@@ -112,6 +115,17 @@ impl Machine {
         &self.lcd.screen
     }
 
+    /// Runs instructions up to `end`, or to the one that bails out.
+    fn run(&mut self, end: u64) {
+        while self.cycles < end && !self.bail {
+            if self.ime_delay {
+                self.step_behind_ei();
+            } else {
+                self.step();
+            }
+        }
+    }
+
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
         let target = self
@@ -126,12 +140,7 @@ impl Machine {
             if self.halted {
                 self.cycles += target;
             } else {
-                while self.cycles < end {
-                    self.step();
-                    if self.bail {
-                        break;
-                    }
-                }
+                self.run(end);
             }
         }
         self.tick_dma();

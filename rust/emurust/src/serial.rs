@@ -19,8 +19,8 @@ pub(crate) struct Serial {
 impl Serial {
     pub fn new() -> Self {
         Self {
-            data: 0,
-            control: 0,
+            data: 0xFF,
+            control: 0x7E,
             active: false,
             internal: false,
             event: NEVER,
