@@ -5,7 +5,7 @@
 
 mod sprites;
 
-use crate::lcd::Lcd;
+use super::{LAST_SHOWN, Lcd};
 
 const WIDTH: usize = 160;
 /// LCDC's bits.
@@ -56,18 +56,24 @@ fn shaded(colours: u64, palette: u8) -> u64 {
 type Colours = [u8; WIDTH + 8];
 
 impl Lcd {
-    /// Nothing but the lightest shade.
+    /// Nothing but the background palette's first shade.
     pub(super) fn blank(&mut self) {
-        self.screen.fill(0);
+        self.screen.fill(self.bgp & 3);
     }
 
     /// Draws line LY as the registers stand.
+    ///
+    /// LCDC's bit 0 switches the background off, but not the window; and in a line with the window
+    /// not even the background beside it. Without both, sprites that go behind are not seen at all.
     pub(super) fn draw_line(&mut self) {
         let mut colours = [0; WIDTH + 8];
-        if self.lcdc & BACKGROUND_ON != 0 {
+        let window = self.window_is_in_line();
+        if window || self.lcdc & BACKGROUND_ON != 0 {
             self.background(&mut colours);
         }
-        self.window(&mut colours);
+        if window {
+            self.window(&mut colours);
+        }
         let start = usize::from(self.ly) * WIDTH;
         let Some(line) = self.screen.get_mut(start..start + WIDTH) else {
             return;
@@ -77,7 +83,17 @@ impl Lcd {
             eight.copy_from_slice(from);
             to.copy_from_slice(&shaded(u64::from_le_bytes(eight), self.bgp).to_le_bytes());
         }
+        if !window && self.lcdc & BACKGROUND_ON == 0 {
+            colours.fill(1);
+        }
         self.draw_sprites(&colours);
+        if self.ly == LAST_SHOWN {
+            self.window_line = -1;
+        }
+    }
+
+    fn window_is_in_line(&self) -> bool {
+        self.lcdc & WINDOW_ON != 0 && self.window_reached && self.wx < WX_BESIDE
     }
 
     /// Where in VRAM a tile's data begins.
@@ -105,13 +121,7 @@ impl Lcd {
     }
 
     fn window(&mut self, colours: &mut Colours) {
-        if self.lcdc & WINDOW_ON == 0 || !self.window_reached || self.wx >= WX_BESIDE {
-            return;
-        }
         self.window_line = self.window_line.wrapping_add(1);
-        if self.lcdc & BACKGROUND_ON == 0 {
-            return;
-        }
         let map = if self.lcdc & WINDOW_MAP != 0 {
             0x1C00
         } else {
