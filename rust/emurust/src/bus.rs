@@ -184,10 +184,10 @@ impl Machine {
             0xFF04..=0xFF07 => {
                 self.tick_timer();
                 match addr {
-                    0xFF04 => self.timer.reset_counter(),
-                    0xFF05 => self.timer.tima = value,
-                    0xFF06 => self.timer.tma = value,
-                    _ => self.timer.tac = value & 7,
+                    0xFF04 => self.timer.write_div(),
+                    0xFF05 => self.timer.write_tima(value),
+                    0xFF06 => self.timer.write_tma(value),
+                    _ => self.timer.write_tac(value),
                 }
             }
             0xFF0F => self.interrupt_flags = value,

@@ -141,7 +141,7 @@ impl Machine {
         to.byte(self.lcd.window_reached);
         to.byte((self.timer.counter >> 8) as u8);
         to.word(self.timer.counter);
-        to.word(0);
+        to.word(self.timer.reload_left.into());
         to.byte(self.timer.reload);
         to.long(self.timer.event);
         to.byte(self.joypad.directions);
@@ -257,9 +257,15 @@ impl Machine {
             div.into(),
             "timer_div",
         )?;
-        let tima_counter = from.word();
-        require(tima_counter == 0, tima_counter.into(), "timer_tima_counter")?;
+        let reload_left = from.word();
         self.timer.reload = from.byte_to(2, "timer_reload")?;
+        let waits = self.timer.reload != 0;
+        require(
+            (reload_left != 0) == waits && reload_left <= 4,
+            reload_left.into(),
+            "timer_tima_counter",
+        )?;
+        self.timer.reload_left = reload_left as u8;
         self.timer.event = from.long();
         self.joypad.directions = from.byte_to(15, "joypad_directions")?;
         self.joypad.buttons = from.byte_to(15, "joypad_buttons")?;

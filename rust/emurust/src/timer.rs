@@ -12,12 +12,16 @@ pub(crate) struct Timer {
     /// TIMA has overflowed: 1 in the 4 cycles in which it reads 0, 2 in the 4 in which TMA is
     /// loaded, else 0.
     pub reload: u8,
+    /// Cycles that are left of the reload's step.
+    pub reload_left: u8,
     /// The processor's cycle counter when this unit was brought up to it last.
     pub last_cycles: u64,
     /// Cycles to the next interrupt as of the last look.
     pub event: u64,
 }
 
+/// Cycles of each step of the reload.
+const STEP: u8 = 4;
 /// `event` if no interrupt comes.
 pub(crate) const NEVER: u64 = 1 << 31;
 
@@ -29,6 +33,7 @@ impl Timer {
             tma: 0,
             tac: 0,
             reload: 0,
+            reload_left: 0,
             last_cycles: 0,
             event: 0,
         }
@@ -78,26 +83,53 @@ impl Timer {
 
     /// One cycle.
     fn cycle(&mut self) -> bool {
-        let before = self.counter >> self.bit() & 1;
-        self.counter = self.counter.wrapping_add(1);
         let mut raised = false;
-        if self.running() && before == 1 && self.counter >> self.bit() & 1 == 0 {
-            raised = self.count();
+        if self.reload != 0 {
+            self.reload_left -= 1;
+            if self.reload_left == 0 {
+                raised = self.reload_step();
+            }
         }
+        let before = self.signal();
+        self.counter = self.counter.wrapping_add(1);
+        self.fall(before);
         raised
     }
 
-    fn count(&mut self) -> bool {
-        self.tima = self.tima.wrapping_add(1);
-        if self.tima == 0 {
+    /// The end of a step of the reload.
+    fn reload_step(&mut self) -> bool {
+        if self.reload == 1 {
             self.tima = self.tma;
-            return true;
+            self.reload = 2;
+            self.reload_left = STEP;
+            true
+        } else {
+            self.reload = 0;
+            false
         }
-        false
     }
 
-    /// Cycles to the next interrupt.
+    /// What TIMA counts the falling edges of.
+    fn signal(&self) -> bool {
+        self.running() && self.counter >> self.bit() & 1 == 1
+    }
+
+    /// Counts if the signal was high and is not any more.
+    fn fall(&mut self, before: bool) {
+        if before && !self.signal() {
+            self.tima = self.tima.wrapping_add(1);
+            if self.tima == 0 {
+                self.reload = 1;
+                self.reload_left = STEP;
+            }
+        }
+    }
+
+    /// Cycles to the next interrupt, or to the next overflow if that comes first.
     pub fn cycles_to_interrupt(&self) -> u64 {
+        if self.reload == 1 {
+            return self.reload_left.into();
+        }
         if !self.running() {
             return NEVER;
         }
@@ -107,7 +139,36 @@ impl Timer {
     }
 
     /// FF04 is written, with whatever value.
-    pub fn reset_counter(&mut self) {
+    pub fn write_div(&mut self) {
+        let before = self.signal();
         self.counter = 0;
+        self.fall(before);
+    }
+
+    /// FF05 is written.
+    pub fn write_tima(&mut self, value: u8) {
+        match self.reload {
+            1 => {
+                self.reload = 0;
+                self.tima = value;
+            }
+            2 => {}
+            _ => self.tima = value,
+        }
+    }
+
+    /// FF06 is written.
+    pub fn write_tma(&mut self, value: u8) {
+        self.tma = value;
+        if self.reload == 2 {
+            self.tima = value;
+        }
+    }
+
+    /// FF07 is written.
+    pub fn write_tac(&mut self, value: u8) {
+        let before = self.signal();
+        self.tac = value & 7;
+        self.fall(before);
     }
 }
