@@ -89,7 +89,7 @@ class Boy:
     def play(self, frames: int, draw: bool) -> None:
         """Play frames; the last of them is drawn if `draw`."""
         if frames:
-            self._boy.tick(frames, draw, False)
+            self._boy.tick(frames, draw)
 
     def close(self) -> None:
         """Free it."""
@@ -106,7 +106,7 @@ class Boy:
         for place, byte in enumerate(code):
             self.memory[first + place] = byte
         self._registers.PC = first
-        self._boy.tick(4, True, False)
+        self._boy.tick(4, True)
         return self.save()
 
     def _continue(self, blob: bytes) -> None:
@@ -117,7 +117,7 @@ class Boy:
         switching the LCD off would shift the window of the next episode's first picture.
         """
         self._boy.load_state(io.BytesIO(self._settled))
-        self._boy.tick(1, True, False)
+        self._boy.tick(1, True)
         self._boy.load_state(io.BytesIO(blob))
 
 

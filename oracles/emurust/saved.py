@@ -145,8 +145,9 @@ class Saved:
         made["tima"], made["tma"], made["tac"] = io[5], io[6], io[7] & 7
         for clock in _CLOCKS:
             made[clock] = state["cycles"]
-        event = int(state["serial_event"])
-        made["serial_wait"] = event if event == NEVER else event - int(state["cycles"])
+        # Relative to `cycles`; one in the past is over.
+        event, now = int(state["serial_event"]), int(state["cycles"])
+        made["serial_wait"] = event - now if now < event < NEVER else NEVER
         made["pixels"]["colour"] = _WHITE_FIRST[state["screen"]]
         return made.tobytes()
 
@@ -157,7 +158,7 @@ class Saved:
         for name in self._dtype.names or ():
             a, b = one[name], two[name]
             if name == "pixels":
-                a, b = a["colour"], b["colour"]
+                a, b = a["colour"] & 0xFFFFFF, b["colour"] & 0xFFFFFF
             if name != "drawn_lines" and not np.array_equal(a, b):
                 found.append(name)
         return found
