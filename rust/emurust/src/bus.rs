@@ -85,7 +85,7 @@ impl Machine {
 
     fn read_io(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
-            0xFF00 => self.joypad.register,
+            0xFF00 => self.io_written[0],
             0xFF02 => self.serial.control | 0x7E,
             0xFF04..=0xFF07 => {
                 self.tick_timer();
@@ -98,7 +98,7 @@ impl Machine {
             }
             0xFF0F => self.interrupt_flags | 0xE0,
             0xFF10..0xFF40 => 0,
-            0xFF46 => 0,
+            0xFF46 => self.dma.source,
             0xFF40..0xFF4C => {
                 self.tick_lcd(offset);
                 self.lcd.read_register(addr)
@@ -110,7 +110,7 @@ impl Machine {
     /// FF00 to FF7F as read, but 0 for FF41, between two frames.
     pub(crate) fn io_as_read(&self) -> [u8; 128] {
         let mut io = [0xFF; 128];
-        io[0x00] = self.joypad.register;
+        io[0x00] = self.io_written[0];
         io[0x02] = self.serial.control | 0x7E;
         io[0x04] = (self.timer.counter >> 8) as u8;
         io[0x05] = self.timer.tima;
@@ -120,7 +120,8 @@ impl Machine {
         io[0x10..0x40].fill(0);
         let lcd = &self.lcd;
         io[0x40..0x46].copy_from_slice(&[lcd.lcdc, 0, lcd.scy, lcd.scx, lcd.ly, lcd.lyc]);
-        io[0x46..0x4C].copy_from_slice(&[0, lcd.bgp, lcd.obp0, lcd.obp1, lcd.wy, lcd.wx]);
+        io[0x46] = self.dma.source;
+        io[0x47..0x4C].copy_from_slice(&[lcd.bgp, lcd.obp0, lcd.obp1, lcd.wy, lcd.wx]);
         io
     }
 
@@ -178,7 +179,7 @@ impl Machine {
 
     fn write_io(&mut self, addr: u16, value: u8, offset: u64) {
         match addr {
-            0xFF00 => self.joypad.register = self.joypad.selected(value),
+            0xFF00 => self.io_written[0] = self.joypad.selected(value),
             0xFF01 => self.serial.data = value,
             0xFF02 => self.serial.write_control(value, self.cycles),
             0xFF04..=0xFF07 => {

@@ -7,8 +7,6 @@ pub(crate) struct Joypad {
     pub directions: u8,
     /// A, B, select, start from bit 0 on.
     pub buttons: u8,
-    /// FF00 as it reads: computed when it is written, not when a button changes.
-    pub register: u8,
 }
 
 impl Joypad {
@@ -16,24 +14,22 @@ impl Joypad {
         Self {
             directions: 0xF,
             buttons: 0xF,
-            register: 0,
         }
     }
 
-    /// What FF00 becomes when `value` is written.
+    /// FF00 as it reads from now on, when `value` is written to it. With both halves selected, or none, it reads as if no button were held,
+    /// and the bits that select never read as written.
     pub fn selected(&self, value: u8) -> u8 {
-        let mut lines = 0xF;
-        if value & 0x10 == 0 {
-            lines &= self.directions;
-        }
-        if value & 0x20 == 0 {
-            lines &= self.buttons;
-        }
-        0xC0 | value & 0x30 | lines
+        let lines = match value >> 4 & 3 {
+            1 => self.buttons,
+            2 => self.directions,
+            _ => 0xF,
+        };
+        0xC0 | lines
     }
 
     /// Holds exactly these buttons: bit 0 A, 1 B, 2 select, 3 start, 4 right, 5 left, 6 up,
-    /// 7 down. True if that raises the interrupt.
+    /// 7 down. True if that raises the interrupt: any press does, selected or not.
     pub fn hold(&mut self, pressed: u8) -> bool {
         let buttons = !pressed & 15;
         let directions = !pressed >> 4;

@@ -42,7 +42,8 @@ pub struct Machine {
     pub(crate) wram: [u8; 8192],
     pub(crate) hram: [u8; 127],
     pub(crate) fea0: [u8; 96],
-    /// Bytes behind FF00 to FF4B that writes reach and nothing else shows.
+    /// Bytes behind FF00 to FF4B that writes reach. [0] is FF00 as it reads: computed when it is
+    /// written, not when a button changes. The others are never read.
     pub(crate) io_written: [u8; 76],
     pub(crate) cartridge_ram: Box<[u8]>,
 }

@@ -302,7 +302,6 @@ impl Machine {
         self.timer.last_cycles = self.cycles;
         self.lcd.last_cycles = self.cycles;
         self.lcd.loaded();
-        self.joypad.register = self.io_written[0];
         self.hold_as_loaded();
         self.map_banks();
     }
