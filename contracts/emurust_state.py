@@ -87,8 +87,9 @@ HIDDEN: tuple[Item, ...] = (
     _byte("lcd_next_mode", "the mode that comes then"),
     _flag("lcd_transition", "LY has been counted up, the mode comes 4 cycles later"),
     _flag("window_reached", "LY was equal to WY in this frame"),
-    # Timer. TIMA, TMA and TAC are in `io`; DIV is the upper byte of `timer_div`'s 16 bits.
+    # Timer. TMA and TAC are in `io`.
     _byte("timer_div", "FF04 itself"),
+    _byte("timer_tima", "FF05 itself; while `timer_reload` is not 0, reads may give another"),
     Item("timer_div_counter", "<u2", (), "the 16 bits that count all cycles and choose TIMA's"),
     Item("timer_tima_counter", "<u2", (), "0 in PyBoy 2.8.1"),
     _byte("timer_reload", "TIMA's overflow: 0 none, else the step of the reload"),

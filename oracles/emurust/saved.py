@@ -34,7 +34,9 @@ _LCD = (
 )  # fmt: skip
 #: Clocks that stand at `cycles` whenever a frame has ended.
 _CLOCKS = ("lcd_last", "sound_clock", "timer_last", "serial_last", "serial_clock")
-_SOUND, _SGB = (1667, 357), 10379
+#: Parts that are not kept.
+_LOST = ("drawn_lines", "sound_divider")
+_SOUND, _SOUND_END, _SGB = 1667, 340, 10379
 
 
 class UnknownState(Exception):
@@ -62,9 +64,11 @@ def layout(cartridge: Cartridge, length: int) -> np.dtype:
         *((f"lcd_{name}", "u1") for name in ("frame_done", "first_frame", "reset")),
         *((f"lcd_{name}", "<u8") for name in ("last", "clock", "target")),
         *((f"lcd_{name}", "u1") for name in ("next_mode", "transition")),
-        ("fixed_sound", "u1", _SOUND[0]),
+        ("fixed_sound", "u1", _SOUND),
         ("sound_clock", "<u8"),
-        ("fixed_sound_end", "u1", _SOUND[1]),
+        ("fixed_sound_queue", "u1", 16),
+        ("sound_divider", "u1"),
+        ("fixed_sound_end", "u1", _SOUND_END),
         ("pixels", [("colour", "<u4"), ("attribute", "u1")], (144, 160)),
         ("window_reached", "u1"),
         ("wram", "u1", 8192),
@@ -72,7 +76,7 @@ def layout(cartridge: Cartridge, length: int) -> np.dtype:
         ("io_written", "u1", 76),
         ("hram", "u1", 127),
         ("fixed_wram_bank", "u1"),
-        *((name, "u1") for name in ("timer_div", "tima")),
+        *((name, "u1") for name in ("timer_div", "timer_tima")),
         *((name, "<u2") for name in ("timer_div_counter", "timer_tima_counter")),
         *((name, "u1") for name in ("tma", "tac", "timer_reload")),
         *((f"timer_{name}", "<u8") for name in ("last", "event")),
@@ -142,7 +146,7 @@ class Saved:
         for name, address in _LCD:
             if name != "stat":
                 made[name] = io[address]
-        made["tima"], made["tma"], made["tac"] = io[5], io[6], io[7] & 7
+        made["tma"], made["tac"] = io[6], io[7] & 7
         for clock in _CLOCKS:
             made[clock] = state["cycles"]
         # Relative to `cycles`; one in the past is over.
@@ -159,7 +163,7 @@ class Saved:
             a, b = one[name], two[name]
             if name == "pixels":
                 a, b = a["colour"] & 0xFFFFFF, b["colour"] & 0xFFFFFF
-            if name != "drawn_lines" and not np.array_equal(a, b):
+            if name not in _LOST and not np.array_equal(a, b):
                 found.append(name)
         return found
 
