@@ -67,6 +67,7 @@ HIDDEN: tuple[Item, ...] = (
     _flag("ime", "interrupt master enable"),
     _flag("ime_delay", "EI ran and its delay is not over"),
     _flag("halted", ""),
+    _flag("halted_after_ei", "halted by a HALT in EI's delay: a wake comes back to the HALT itself"),
     _flag("stopped", ""),
     _flag("interrupt_queued", "an interrupt's dispatch ran and ends the HALT"),
     _byte("interrupt_flags", "FF0F as written, all 8 bits; reads have the upper 3 set"),
@@ -87,6 +88,7 @@ HIDDEN: tuple[Item, ...] = (
     _byte("lcd_next_mode", "the mode that comes then"),
     _flag("lcd_transition", "LY has been counted up, the mode comes 4 cycles later"),
     _flag("window_reached", "LY was equal to WY in this frame"),
+    Item("window_line", "<i2", (), "the window's line drawn last, -1: none in this picture"),
     # Timer. TMA and TAC are in `io`.
     _byte("timer_div", "FF04 itself"),
     _byte("timer_tima", "FF05 itself; while `timer_reload` is not 0, reads may give another"),
