@@ -13,6 +13,8 @@ use crate::timer::Timer;
 
 /// A Game Boy with a cartridge.
 pub struct Machine {
+    /// Take no short cut: everything event by event. States come out the same either way.
+    pub plain: bool,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
     pub(crate) cycles: u64,
@@ -52,6 +54,7 @@ impl Machine {
     /// A machine as a boot ROM hands it over.
     pub fn new(cartridge: Arc<Cartridge>) -> Self {
         Self {
+            plain: false,
             registers: Registers::handed_over(),
             cycles: 0,
             bail: false,
