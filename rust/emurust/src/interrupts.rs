@@ -45,7 +45,7 @@ impl Machine {
 
     /// Whether an enabled interrupt waits.
     #[inline(always)]
-    fn pending(&self) -> bool {
+    pub(crate) fn pending(&self) -> bool {
         self.interrupt_flags & self.interrupt_enable & 0x1F != 0
     }
 

@@ -5,6 +5,7 @@
 //! next one. A line is drawn as a whole when its mode 0 begins ([`draw`]).
 
 mod draw;
+mod leap;
 mod penalty;
 mod registers;
 mod stat;

@@ -13,6 +13,7 @@ mod execute;
 mod interrupts;
 mod joypad;
 mod lcd;
+mod leap;
 mod machine;
 mod mapper;
 mod moves;

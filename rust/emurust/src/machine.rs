@@ -132,6 +132,9 @@ impl Machine {
 
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
+        if self.halted && !self.plain {
+            self.leap_halted();
+        }
         let target = self
             .lcd
             .cycles_to_event()

@@ -1,0 +1,35 @@
+//! Sleeping through whole lines: what HALT does until an interrupt comes, in one go.
+//!
+//! A slice is the time from one event to the next. A halted processor adds exactly a slice, so once
+//! it stands on an event it stands on all that follow. As long as only the picture unit's events
+//! lie ahead, and lines are alike, the machine at the beginning of a line and the machine at the
+//! beginning of another differ in LY and clocks alone.
+
+use crate::machine::Machine;
+
+/// Cycles of a line.
+const LINE: u64 = 456;
+
+impl Machine {
+    /// Lines that pass before something other than the picture unit has its next event.
+    pub(crate) fn lines_undisturbed(&self) -> u64 {
+        if self.dma.active || self.timer.reload != 0 {
+            return 0;
+        }
+        let serial = self.serial.event.saturating_sub(self.cycles);
+        let until = self.timer.event.min(serial);
+        until.saturating_sub(1) / LINE
+    }
+
+    /// At the beginning of a slice, halted: moves on to the last line that is like this one.
+    #[inline]
+    pub(crate) fn leap_halted(&mut self) {
+        if self.pending() || self.lcd.cycles_to_event() != self.lcd.alike_length() {
+            return;
+        }
+        let lines = self.lcd.lines_alike(false).min(self.lines_undisturbed());
+        self.lcd.leap(lines);
+        self.cycles += lines * LINE;
+        self.tick_timer();
+    }
+}
