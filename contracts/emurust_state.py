@@ -67,7 +67,9 @@ HIDDEN: tuple[Item, ...] = (
     _flag("ime", "interrupt master enable"),
     _flag("ime_delay", "EI ran and its delay is not over"),
     _flag("halted", ""),
-    _flag("halted_after_ei", "halted by a HALT in EI's delay: a wake comes back to the HALT itself"),
+    _flag(
+        "halted_after_ei", "halted by a HALT in EI's delay: a wake comes back to the HALT itself"
+    ),
     _flag("stopped", ""),
     _flag("interrupt_queued", "an interrupt's dispatch ran and ends the HALT"),
     _byte("interrupt_flags", "FF0F as written, all 8 bits; reads have the upper 3 set"),

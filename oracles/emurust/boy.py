@@ -10,14 +10,15 @@ import numpy as np
 
 from twinstep.contracts.emurust_cartridge import RAM_BANK, read_header
 from twinstep.contracts.emurust_handover import BUTTONS, REGISTERS, WRITES
-from twinstep.contracts.emurust_state import SHOWN
+from twinstep.contracts.emurust_state import HIDDEN, SHOWN
 from twinstep.oracles.emurust.saved import Saved, shades
+from twinstep.oracles.emurust.unsaved import Unsaved
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
     from pyboy import PyBoy
 
-#: An endless loop at C000, with the LCD on and no interrupts: see `Boy._settle`.
+#: An endless loop, and where it is put.
 _LOOP = 0xC000, (0x18, 0xFE)
 
 
@@ -34,6 +35,7 @@ class Boy:
         self._boy.set_emulation_speed(0)
         self.memory: Any = self._boy.memory
         self._registers: Any = self._boy.register_file
+        self._cut = False  # window_line may be other than -1
         self._banks = read_header(rom).ram_size // RAM_BANK
         self.memory[0xFF50] = 1  # the boot ROM is off
         self.saved = Saved(read_header(rom), self.save())
@@ -42,7 +44,7 @@ class Boy:
         for name, value in REGISTERS:
             setattr(self._registers, name, value)
         self._handover = self.save()
-        self._settled = self._settling()
+        self._unsaved = Unsaved(self.saved, self._first(), self)
         self.begin()
 
     def begin(self) -> None:
@@ -57,11 +59,27 @@ class Boy:
 
     def load(self, state: Any) -> None:
         """Continue from a state."""
-        self._continue(self.saved.compose(state))
+        after_ei, line = bool(state["halted_after_ei"]), int(state["window_line"])
+        self._continue(self.saved.compose(state), after_ei, line)
+
+    def put(self, blob: bytes) -> None:
+        """Load a saved state and nothing else."""
+        self._boy.load_state(io.BytesIO(blob))
 
     def hidden(self) -> dict[str, np.ndarray]:
-        """Return the fields of HIDDEN."""
-        return self.saved.hidden_of(self.save())
+        """Return the fields of HIDDEN. What a saved state lacks is found by playing on and back."""
+        blob = self.save()
+        named = self.saved.fields_of(blob)
+        halted, cut = bool(named["halted"]), self._cut
+        after_ei, line = False, -1
+        if halted:  # first: the window's line is found with a HALT of its own
+            after_ei = self._unsaved.is_halted_after_ei()
+        if cut:
+            line = self._unsaved.find_window_line()
+        if halted or cut:
+            self._continue(blob, after_ei, line)
+        named |= {"halted_after_ei": np.array(after_ei), "window_line": np.array(line)}
+        return {item.name: named[item.name].astype(item.dtype) for item in HIDDEN}
 
     def shown(self) -> dict[str, np.ndarray]:
         """Return the fields of SHOWN, read without a saved state."""
@@ -74,8 +92,12 @@ class Boy:
         for name, (first, end) in _MEMORY.items():
             named[name] = memory[first:end]
         named["cart_ram"] = [byte for bank in range(self._banks) for byte in self._ram(bank)]
-        named["screen"] = shades(self._boy.screen.ndarray[:, :, 0])
+        named["screen"] = self.screen()
         return {item.name: np.array(named[item.name], item.dtype) for item in SHOWN}
+
+    def screen(self) -> np.ndarray:
+        """Return the frame drawn last, shades u8[144, 160]."""
+        return shades(self._boy.screen.ndarray[:, :, 0])
 
     def hold(self, held: int, before: int) -> None:
         """Let these buttons be held from the next frame on; bits in the order of BUTTONS."""
@@ -90,6 +112,8 @@ class Boy:
         """Play frames; the last of them is drawn if `draw`."""
         if frames:
             self._boy.tick(frames, draw)
+            # Perhaps in the middle of this picture.
+            self._cut |= draw and not self.memory[0xFF40] & 0x80
 
     def close(self) -> None:
         """Free it."""
@@ -100,25 +124,20 @@ class Boy:
         last = 0xA000 + RAM_BANK - 1
         return [*self.memory[bank, 0xA000:last], self.memory[bank, last]]
 
-    def _settling(self) -> bytes:
-        """Return a saved state that loops in WRAM with the LCD on, at a frame's beginning."""
-        first, code = _LOOP
-        for place, byte in enumerate(code):
-            self.memory[first + place] = byte
-        self._registers.PC = first
+    def _first(self) -> bytes:
+        """Return a saved state at the beginning of a picture, with the LCD on."""
+        place, code = _LOOP
+        for offset, byte in enumerate(code):
+            self.memory[place + offset] = byte
+        self._registers.PC = place
         self._boy.tick(4, True)
         return self.save()
 
-    def _continue(self, blob: bytes) -> None:
-        """Load a saved state, and let nothing be left of what came before.
-
-        A saved state lacks the line of the window that is drawn next. Only a picture drawn to its
-        end sets it back, so one is drawn first. Without this, a picture that was cut short by
-        switching the LCD off would shift the window of the next episode's first picture.
-        """
-        self._boy.load_state(io.BytesIO(self._settled))
-        self._boy.tick(1, True)
-        self._boy.load_state(io.BytesIO(blob))
+    def _continue(self, blob: bytes, after_ei: bool = False, window_line: int = -1) -> None:
+        """Load a saved state, and what it lacks; nothing is left of what came before."""
+        self._unsaved.settle(after_ei, window_line)
+        self.put(blob)
+        self._cut = window_line != -1
 
 
 _REGISTERS = ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc")

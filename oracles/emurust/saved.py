@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contracts.emurust_cartridge import Cartridge
-from twinstep.contracts.emurust_state import HIDDEN, SHOWN, shape_of
+from twinstep.contracts.emurust_state import HIDDEN, SHOWN
 
 VERSION = 29
 #: What PyBoy writes for "no event is to come".
@@ -34,6 +34,8 @@ _LCD = (
 )  # fmt: skip
 #: Clocks that stand at `cycles` whenever a frame has ended.
 _CLOCKS = ("lcd_last", "sound_clock", "timer_last", "serial_last", "serial_clock")
+#: Fields that not every mapper has.
+_MAPPERS = ("bank_low", "bank_high", "motor")
 #: Parts that are not kept.
 _LOST = ("drawn_lines", "sound_divider")
 _SOUND, _SOUND_END, _SGB = 1667, 340, 10379
@@ -110,7 +112,6 @@ class Saved:
     def __init__(self, cartridge: Cartridge, fresh: bytes) -> None:
         if fresh[0] != VERSION:
             raise UnknownState(f"saved states are of version {fresh[0]}, not {VERSION}")
-        self._cartridge = cartridge
         self._dtype = layout(cartridge, len(fresh))
         self._fresh = np.frombuffer(fresh, self._dtype)[0].copy()
         names = self._dtype.names or ()
@@ -118,7 +119,9 @@ class Saved:
         self._kept = [item for item in SHOWN + HIDDEN if item.name in names]
 
     def fields_of(self, blob: bytes) -> dict[str, np.ndarray]:
-        """Return all fields of HIDDEN, and of SHOWN all but `io` and `oam`, whole or not at all.
+        """Return the fields of SHOWN and HIDDEN that it holds.
+
+        Not in it are `io` and `oam` as they are read, and what unsaved.py is about.
 
         Raises UnknownState for anything that `compose` could not bring back.
         """
@@ -127,15 +130,14 @@ class Saved:
         saved = np.frombuffer(blob, self._dtype)[0]
         self._require(saved)
         named = {item.name: np.array(saved[item.name]) for item in self._kept}
-        for item in HIDDEN:  # of other mappers
-            named.setdefault(item.name, np.zeros(shape_of(item, self._cartridge), item.dtype))
+        for name in _MAPPERS:  # of other mappers
+            named.setdefault(name, np.array(0, np.uint8))
         named["screen"] = shades(saved["pixels"]["colour"] & 0xFF)
         return named
 
-    def hidden_of(self, blob: bytes) -> dict[str, np.ndarray]:
-        """Return the fields of HIDDEN alone."""
-        named = self.fields_of(blob)
-        return {item.name: named[item.name] for item in HIDDEN}
+    def editable(self, blob: bytes) -> Any:
+        """Return a saved state as a record of its parts by name, to be changed."""
+        return np.frombuffer(blob, self._dtype)[0].copy()
 
     def compose(self, state: Any) -> bytes:
         """Return the saved state of fields by name (SHOWN and HIDDEN)."""
