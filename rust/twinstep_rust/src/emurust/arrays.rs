@@ -4,12 +4,14 @@ use numpy::{PyReadwriteArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::columns::{Column, Field, Row, deal};
+use super::layout::Kind;
 use crate::arrays::{write, wrong};
 
 /// An array borrowed for writing.
 enum Array<'py> {
     U8(PyReadwriteArrayDyn<'py, u8>),
     U16(PyReadwriteArrayDyn<'py, u16>),
+    I16(PyReadwriteArrayDyn<'py, i16>),
     U64(PyReadwriteArrayDyn<'py, u64>),
     I32(PyReadwriteArrayDyn<'py, i32>),
     F32(PyReadwriteArrayDyn<'py, f32>),
@@ -49,10 +51,11 @@ impl<'py> Taken<'py> {
             Field::Reward => Array::F32(write(name, value, &shape)?),
             Field::Terminated | Field::Truncated => Array::Bool(write(name, value, &shape)?),
             Field::Elapsed => Array::I32(write(name, value, &shape)?),
-            Field::Part(part) => match part.width {
-                1 => Array::U8(write(name, value, &shape)?),
-                2 => Array::U16(write(name, value, &shape)?),
-                _ => Array::U64(write(name, value, &shape)?),
+            Field::Part(part) => match part.kind {
+                Kind::U8 => Array::U8(write(name, value, &shape)?),
+                Kind::U16 => Array::U16(write(name, value, &shape)?),
+                Kind::I16 => Array::I16(write(name, value, &shape)?),
+                Kind::U64 => Array::U64(write(name, value, &shape)?),
             },
         };
         Ok(Self { field, array })
@@ -77,7 +80,7 @@ pub(super) fn columns<'a>(
                 )*}
             };
         }
-        deal_out!(U8, U16, U64, I32, F32, Bool);
+        deal_out!(U8, U16, I16, U64, I32, F32, Bool);
     }
     Ok(dealt)
 }

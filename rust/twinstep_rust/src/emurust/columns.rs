@@ -7,6 +7,7 @@ pub(super) enum Row<'a> {
     U8(&'a mut [u8]),
     U16(&'a mut [u16]),
     I32(&'a mut [i32]),
+    I16(&'a mut [i16]),
     U64(&'a mut [u64]),
     F32(&'a mut [f32]),
     Bool(&'a mut [bool]),
@@ -32,18 +33,17 @@ impl Row<'_> {
     pub(super) fn put_packed(&mut self, bytes: &[u8]) {
         match self {
             Row::U8(to) => to.copy_from_slice(bytes),
-            Row::U16(to) => {
-                for (to, from) in to.iter_mut().zip(bytes.as_chunks().0) {
-                    *to = u16::from_le_bytes(*from);
-                }
-            }
-            Row::U64(to) => {
-                for (to, from) in to.iter_mut().zip(bytes.as_chunks().0) {
-                    *to = u64::from_le_bytes(*from);
-                }
-            }
+            Row::U16(to) => turn(to, bytes, u16::from_le_bytes),
+            Row::I16(to) => turn(to, bytes, i16::from_le_bytes),
+            Row::U64(to) => turn(to, bytes, u64::from_le_bytes),
             _ => {}
         }
+    }
+}
+
+fn turn<T, const N: usize>(to: &mut [T], bytes: &[u8], number: impl Fn([u8; N]) -> T) {
+    for (to, from) in to.iter_mut().zip(bytes.as_chunks().0) {
+        *to = number(*from);
     }
 }
 

@@ -6,15 +6,45 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
     pub offset: usize,
-    /// Elements, and bytes of each.
+    /// Number of elements.
     pub count: usize,
-    pub width: usize,
+    pub kind: Kind,
+}
+
+/// What an element is, little-endian.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    U8,
+    U16,
+    I16,
+    U64,
+}
+
+impl Kind {
+    /// The kind that NumPy calls so.
+    fn named(dtype: &str) -> Option<Self> {
+        match dtype {
+            "uint8" => Some(Self::U8),
+            "uint16" => Some(Self::U16),
+            "int16" => Some(Self::I16),
+            "uint64" => Some(Self::U64),
+            _ => None,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U64 => 8,
+        }
+    }
 }
 
 impl Part {
     /// The field's bytes.
     pub(super) fn of(self, record: &[u8]) -> &[u8] {
-        &record[self.offset..self.offset + self.count * self.width]
+        &record[self.offset..self.offset + self.count * self.kind.bytes()]
     }
 }
 
@@ -26,21 +56,21 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Fields (name, elements, bytes of an element) one after the other.
-    pub(super) fn new(fields: Vec<(String, usize, usize)>) -> Result<Self, String> {
+    /// Fields (name, elements, dtype of an element) one after the other.
+    pub(super) fn new(fields: Vec<(String, usize, String)>) -> Result<Self, String> {
         let mut made = Self::default();
-        for (name, count, width) in fields {
-            let bytes = count.checked_mul(width).filter(|bytes| *bytes < 1 << 30);
+        for (name, count, dtype) in fields {
+            let kind = Kind::named(&dtype);
+            let kind = kind.ok_or_else(|| format!("field {name} has the dtype {dtype}"))?;
+            let bytes = count.checked_mul(kind.bytes());
+            let bytes = bytes.filter(|bytes| *bytes < 1 << 30);
             let bytes = bytes.ok_or_else(|| format!("field {name} is too large"))?;
-            if ![1, 2, 8].contains(&width) {
-                return Err(format!("field {name} has elements of {width} bytes"));
-            }
             let offset = made.size;
             made.size += bytes;
             let part = Part {
                 offset,
                 count,
-                width,
+                kind,
             };
             if made.parts.insert(name.clone(), part).is_some() {
                 return Err(format!("field {name} is there twice"));

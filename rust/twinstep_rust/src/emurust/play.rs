@@ -39,8 +39,8 @@ pub(super) struct Play {
     pub seed: Option<Value>,
     /// Frames from the hand-over to that.
     pub seed_frame: u32,
-    /// Frames from the hand-over to an episode's first frame, and how many numbers of further ones
-    /// there are.
+    /// Frames from the hand-over to an episode's first frame at least, and how many numbers of
+    /// further ones there are, which the seed chooses from.
     pub start_frames: u32,
     pub waits: u32,
 }
@@ -60,9 +60,12 @@ impl Play {
         }
         if !(1..=MOST_FRAMES).contains(&self.start_frames)
             || !(1..=MOST_FRAMES).contains(&self.waits)
-            || self.seed_frame >= self.start_frames
+            || self.seed_frame > self.start_frames
         {
-            return Err("an episode's start has at least one frame after the seed's".into());
+            return Err(
+                "an episode's start has at least one frame, and those before its seed is poked"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -81,15 +84,25 @@ impl Play {
         actions.iter().map(one).collect()
     }
 
-    /// Plays from the frame of the seed to an episode's first frame, the only one drawn.
+    /// Pokes the seed's number and plays to the episode's first frame, the only one drawn.
     pub(super) fn start(&self, machine: &mut Machine, seed: [u32; 2]) {
-        let (number, wait) = (u64::from(seed[0] ^ seed[1]), seed[0] % self.waits);
+        let key = hash(seed[0] ^ hash(seed[1]));
         if let Some(value) = self.seed {
-            let bytes = number.to_le_bytes().into_iter().chain(std::iter::repeat(0));
+            let bytes = key.to_le_bytes().into_iter().chain(std::iter::repeat(0));
             for (place, byte) in (0..value.size).zip(bytes) {
                 machine.poke(value.address.wrapping_add(place), byte);
             }
         }
+        let wait = hash(key ^ 0x9E37_79B9) % self.waits;
         machine.frames(self.start_frames - self.seed_frame + wait, true);
     }
+}
+
+/// The contract's h32.
+fn hash(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x = x.wrapping_mul(0x7FEB_352D);
+    x ^= x >> 15;
+    x = x.wrapping_mul(0x846C_A68B);
+    x ^ x >> 16
 }

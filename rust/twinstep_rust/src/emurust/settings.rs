@@ -28,9 +28,9 @@ fn value((address, size): Place) -> PyResult<Value> {
 /// reward: parts (kind, places, weight), added up in this order; "change" and "bits" have one place,
 /// "new" has any number. done: ends an episode when it is not 0. buttons: action -> bits of the
 /// buttons held. observe: "full", "half" or places, whose bytes are shown in a row. seed: where a
-/// start's number is poked, `seed_frame` frames after the hand-over. start_frames: frames from there
-/// to an episode's first one, and up to `waits - 1` further ones. record: (name, elements, bytes of
-/// an element) of the fields of a machine's state, in order.
+/// start's number is poked, `seed_frame` frames after the hand-over. start_frames: frames from the
+/// hand-over to an episode's first one, and up to `waits - 1` further ones. record: (name, elements, dtype) of
+/// the fields of a machine's state, in order.
 #[pyclass(module = "twinstep_rust", frozen, from_py_object)]
 #[derive(Clone)]
 pub(super) struct EmuRustPlay {
@@ -61,7 +61,7 @@ impl EmuRustPlay {
         seed_frame: u32,
         start_frames: u32,
         waits: u32,
-        record: Vec<(String, usize, usize)>,
+        record: Vec<(String, usize, String)>,
     ) -> PyResult<Self> {
         let observe = match observe {
             Shown::Named(name) if name == "full" => Observe::Full,
