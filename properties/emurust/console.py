@@ -1,0 +1,2 @@
+"""placeholder"""
+def play(*a, **k): raise NotImplementedError
