@@ -94,8 +94,11 @@ impl Machine {
             }
             0xF3 => self.disable_interrupts(),
             0xFB => self.enable_interrupts(),
-            // No instructions.
-            _ => self.cycles += 4,
+            // No instructions: the processor locks up. PyBoy never ends that frame; here it ends.
+            _ => {
+                self.registers.pc = self.registers.pc.wrapping_sub(1);
+                self.cycles += 4;
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 /// Bytes of a record besides the cartridge's RAM.
 const FIXED: usize = 6 + 3 * 2 + 8 + 1 + 128 + 127 + 160 + 96 + 8192 + 8192 + 23040 + HIDDEN;
 /// Bytes of what only a saved state of the reference shows.
-const HIDDEN: usize = 6 + 160 + 4 + 8 + 4 + 16 + 3 + 1 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
+const HIDDEN: usize = 7 + 160 + 4 + 8 + 4 + 16 + 3 + 2 + 2 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
 /// No clock of a machine in play comes near this; up to here sums cannot overflow.
 const MOST_CYCLES: u64 = 1 << 60;
 /// The picture unit's clock and target stay below two frames.
@@ -121,6 +121,7 @@ impl Machine {
         to.byte(self.ime);
         to.byte(self.ime_delay);
         to.byte(self.halted);
+        to.byte(self.halted && self.halted_behind_ei);
         to.byte(self.stopped);
         to.byte(self.interrupt_queued);
         to.byte(self.interrupt_flags);
@@ -139,7 +140,9 @@ impl Machine {
         to.byte(self.lcd.next_mode);
         to.byte(self.lcd.transition);
         to.byte(self.lcd.window_reached);
+        to.word(self.lcd.window_line as u16);
         to.byte((self.timer.counter >> 8) as u8);
+        to.byte(self.timer.tima);
         to.word(self.timer.counter);
         to.word(self.timer.reload_left.into());
         to.byte(self.timer.reload);
@@ -201,7 +204,6 @@ impl Machine {
         self.cycles = from.long_to(MOST_CYCLES, "cycles")?;
         self.interrupt_enable = from.byte();
         let io: [u8; 128] = from.array();
-        self.timer.tima = io[0x05];
         self.timer.tma = io[0x06];
         self.timer.tac = io[0x07] & 7;
         self.lcd.lcdc = io[0x40];
@@ -232,6 +234,7 @@ impl Machine {
         self.ime = from.flag("ime")?;
         self.ime_delay = from.flag("ime_delay")?;
         self.halted = from.flag("halted")?;
+        self.halted_behind_ei = from.flag("halted_after_ei")?;
         self.stopped = from.flag("stopped")?;
         self.interrupt_queued = from.flag("interrupt_queued")?;
         self.interrupt_flags = from.byte();
@@ -250,7 +253,15 @@ impl Machine {
         self.lcd.next_mode = from.byte_to(3, "lcd_next_mode")?;
         self.lcd.transition = from.byte_to(2, "lcd_transition")?;
         self.lcd.window_reached = from.flag("window_reached")?;
+        let line = from.word();
+        self.lcd.window_line = line as i16;
+        require(
+            (-1..144).contains(&self.lcd.window_line),
+            line.into(),
+            "window_line",
+        )?;
         let div = from.byte();
+        self.timer.tima = from.byte();
         self.timer.counter = from.word();
         require(
             self.timer.counter >> 8 == div.into(),
@@ -301,7 +312,9 @@ impl Machine {
     fn settle(&mut self) {
         self.timer.last_cycles = self.cycles;
         self.lcd.last_cycles = self.cycles;
+        let window_line = self.lcd.window_line;
         self.lcd.loaded();
+        self.lcd.window_line = window_line;
         self.hold_as_loaded();
         self.map_banks();
     }
