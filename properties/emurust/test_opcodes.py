@@ -62,7 +62,7 @@ def test_every_instruction_elsewhere(lab, place):
         program = _begin(Program(kind=3, ram=2)).code("ld a, 10\nld [0], a")
         if place == "vram":
             program.write("LCDC", 0)
-        source = 0x0800
+        source = 0x1000
         # The next block is copied as soon as one is through.
         while ops and source + size < 0x8000:
             writer = Writer(base, rng, ("rom", away))
@@ -72,7 +72,7 @@ def test_every_instruction_elsewhere(lab, place):
             copy(program, source, base, len(writer.data)).jump(base)
             source += len(writer.data)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=14):
+    for frames in console.play(lab, programs, steps=30):
         assert frames["state.b"][-1] == 0x5A
 
 
