@@ -61,6 +61,11 @@ pub struct Lcd {
     pub window_reached: bool,
     /// The window's line that was drawn last; -1 before the first.
     pub(crate) window_line: i16,
+    /// LYC was written since the LCD is off.
+    pub lyc_written_while_off: bool,
+    /// STAT's next read shows mode 0, whatever the mode is; set as the LCD is switched on after
+    /// LYC was written with the LCD off.
+    pub stat_shows_mode_0: bool,
     /// Cycles by which mode 3 of this line is longer than [`MODE_3`].
     penalty: i16,
     /// STAT's interrupt line; only a rising edge raises the interrupt.
@@ -103,6 +108,8 @@ impl Lcd {
             transition: 0,
             window_reached: false,
             window_line: -1,
+            lyc_written_while_off: false,
+            stat_shows_mode_0: false,
             penalty: 0,
             stat_line: false,
             vram: [0; 8192],
@@ -185,7 +192,7 @@ impl Lcd {
         self.clock_target = FIRST_MODE_0;
         self.next_mode = 3;
         self.transition = 0;
-        self.window_reached |= self.ly == self.wy;
+        self.window_reached = self.ly == self.wy;
         self.set_mode(0) | self.set_line(0)
     }
 

@@ -36,11 +36,15 @@ impl Lcd {
         (found, count)
     }
 
-    /// SCX costs 0, 4 or 8. A sprite costs 6 to 11 by its place over the background's tiles, but 6
+    /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its place over the background's tiles, but 6
     /// where one of the line has the same X. Of the sum 7 are free; sprites that are all off the
     /// screen even shorten mode 3 by 4.
     pub(super) fn line_penalty(&self) -> i16 {
-        let scroll = i16::from((self.scx & 7).div_ceil(4)) * 4;
+        let scroll = if self.first_frame {
+            0
+        } else {
+            i16::from((self.scx & 7).div_ceil(4)) * 4
+        };
         let (found, count) = self.sprites_in_line();
         if count == 0 {
             return scroll;

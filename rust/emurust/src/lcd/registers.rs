@@ -7,7 +7,7 @@ impl Lcd {
     pub fn read_register(&mut self, addr: u16) -> u8 {
         match addr {
             0xFF40 => self.lcdc,
-            0xFF41 => self.stat,
+            0xFF41 => self.read_stat(),
             0xFF42 => self.scy,
             0xFF43 => self.scx,
             0xFF44 => self.ly,
@@ -46,6 +46,7 @@ impl Lcd {
         match (was_on, value & ON != 0) {
             (false, true) => {
                 self.first_frame = true;
+                self.stat_shows_mode_0 |= std::mem::take(&mut self.lyc_written_while_off);
                 self.reset = true;
                 self.clock = 0;
                 self.clock_target = 0;

@@ -51,6 +51,14 @@ impl Lcd {
         self.move_stat_line()
     }
 
+    /// FF41 is read.
+    pub(super) fn read_stat(&mut self) -> u8 {
+        if std::mem::take(&mut self.stat_shows_mode_0) {
+            return self.stat & !MODE;
+        }
+        self.stat
+    }
+
     /// FF41 is written. The DMG's bug, an interrupt by any write in most modes, is not there.
     pub(super) fn write_stat(&mut self, value: u8) -> u8 {
         self.stat = self.stat & !SOURCES | value & SOURCES;
@@ -61,6 +69,7 @@ impl Lcd {
     pub(super) fn write_lyc(&mut self, value: u8) -> u8 {
         self.lyc = value;
         if self.lcdc & ON == 0 {
+            self.lyc_written_while_off = true;
             return 0;
         }
         self.compare_line()
