@@ -17,8 +17,8 @@ pub(crate) struct Mapper {
     pub bank_low: u8,
     /// MBC1's register at 4000, 2 bits.
     pub bank_high: u8,
-    /// Rumble: bit 3 of the register at 4000.
-    pub motor: bool,
+    /// Rumble: the register at 4000, but for its bit 3 zero.
+    pub motor: u8,
 }
 
 impl Mapper {
@@ -30,7 +30,7 @@ impl Mapper {
             banking_mode: false,
             bank_low: u8::from(kind == MapperKind::Mbc1),
             bank_high: 0,
-            motor: false,
+            motor: 0,
         }
     }
 }
@@ -42,7 +42,12 @@ impl Machine {
         let ram_banks = self.cartridge.ram_size / RAM_BANK;
         let mapper = &mut self.mapper;
         match self.cartridge.mapper {
-            MapperKind::None => {}
+            // Even without a mapper PyBoy switches between banks 0 and 1.
+            MapperKind::None => {
+                if addr >> 13 == 1 {
+                    mapper.rom_bank = usize::from(value.max(1) & 1);
+                }
+            }
             MapperKind::Mbc1 => {
                 match addr >> 13 {
                     0 => mapper.ram_enabled = value & 15 == 10,
@@ -63,8 +68,22 @@ impl Machine {
             }
             MapperKind::Mbc3 => match addr >> 13 {
                 0 => mapper.ram_enabled = value & 15 == 10,
-                1 => mapper.rom_bank = usize::from(value & 127).max(1) % banks,
-                2 => mapper.ram_bank = usize::from(value) % ram_banks,
+                1 => {
+                    // The larger MBC30 is told from MBC3 by what it carries.
+                    let bank = if banks > 128 || ram_banks > 4 {
+                        value
+                    } else {
+                        value & 127
+                    };
+                    mapper.rom_bank = usize::from(bank.max(1)) % banks;
+                }
+                2 => {
+                    mapper.ram_bank = match value {
+                        // A register of the clock.
+                        8..=12 => value.into(),
+                        _ => usize::from(value & 15) % ram_banks,
+                    };
+                }
                 _ => {}
             },
             MapperKind::Mbc5 | MapperKind::Rumble => match addr >> 12 {
@@ -74,7 +93,12 @@ impl Machine {
                     mapper.rom_bank =
                         (mapper.rom_bank & 0xFF | usize::from(value & 1) << 8) % banks;
                 }
-                4 | 5 => mapper.ram_bank = usize::from(value & 15) % ram_banks,
+                4 | 5 => {
+                    mapper.ram_bank = usize::from(value & 15) % ram_banks;
+                    if self.cartridge.mapper == MapperKind::Rumble {
+                        mapper.motor = value & 8;
+                    }
+                }
                 _ => {}
             },
         }
@@ -97,14 +121,49 @@ impl Machine {
         if !self.mapper.ram_enabled {
             return 0xFF;
         }
-        self.cartridge_ram[self.mapper.ram_bank * RAM_BANK + usize::from(addr & 0x1FFF)]
+        match self.ram_place(addr) {
+            // Its RAM has half bytes.
+            Some(place) if self.cartridge.mapper == MapperKind::Mbc2 => {
+                self.cartridge_ram[place] | 0xF0
+            }
+            Some(place) => self.cartridge_ram[place],
+            None => 0,
+        }
     }
 
     /// Writes one of A000 to BFFF.
     pub(crate) fn write_cartridge_ram(&mut self, addr: u16, value: u8) {
-        if self.mapper.ram_enabled {
-            self.cartridge_ram[self.mapper.ram_bank * RAM_BANK + usize::from(addr & 0x1FFF)] =
-                value;
+        // Without a mapper the RAM cannot be enabled and never reads, but PyBoy lets it be written.
+        if !self.mapper.ram_enabled && self.cartridge.mapper != MapperKind::None {
+            return;
+        }
+        if let Some(place) = self.ram_place(addr) {
+            self.cartridge_ram[place] = match self.cartridge.mapper {
+                MapperKind::Mbc2 => value | 0xF0,
+                _ => value,
+            };
+        }
+    }
+
+    /// Where in the RAM an address of A000 to BFFF lies; None if a clock's register is there,
+    /// which the cartridge lacks.
+    fn ram_place(&mut self, addr: u16) -> Option<usize> {
+        let mapper = &mut self.mapper;
+        let offset = usize::from(addr & 0x1FFF);
+        match self.cartridge.mapper {
+            MapperKind::Mbc1 => {
+                mapper.ram_bank = if mapper.banking_mode {
+                    mapper.bank_high.into()
+                } else {
+                    0
+                };
+                let banks = self.cartridge.ram_size / RAM_BANK;
+                Some(mapper.ram_bank % banks * RAM_BANK + offset)
+            }
+            // 512 half bytes.
+            MapperKind::Mbc2 => Some(offset & 0x1FF),
+            MapperKind::Mbc3 if mapper.ram_bank >= 8 => None,
+            _ => Some(mapper.ram_bank * RAM_BANK + offset),
         }
     }
 }

@@ -296,14 +296,26 @@ impl Machine {
         let rom_bank = from.byte();
         let ram_bank = from.byte();
         require(u64::from(rom_bank) < rom_banks, rom_bank.into(), "rom_bank")?;
-        require(u64::from(ram_bank) < ram_banks, ram_bank.into(), "ram_bank")?;
+        let most = match self.cartridge.mapper {
+            // Not cut to the RAM's size until it is used.
+            MapperKind::Mbc1 => 3,
+            // From 8 on registers of a clock.
+            MapperKind::Mbc3 if ram_bank >= 8 => 15,
+            _ => ram_banks - 1,
+        };
+        at_most(ram_bank.into(), most, "ram_bank")?;
         self.mapper.rom_bank = rom_bank.into();
         self.mapper.ram_bank = ram_bank.into();
         self.mapper.ram_enabled = from.flag("ram_enabled")?;
         self.mapper.banking_mode = from.flag("banking_mode")?;
         self.mapper.bank_low = from.byte_to(31, "bank_low")?;
         self.mapper.bank_high = from.byte_to(3, "bank_high")?;
-        self.mapper.motor = from.flag("motor")?;
+        self.mapper.motor = from.byte();
+        require(
+            self.mapper.motor & !8 == 0,
+            self.mapper.motor.into(),
+            "motor",
+        )?;
         let mbc1 = self.cartridge.mapper == MapperKind::Mbc1;
         require(mbc1 || !self.mapper.banking_mode, 1, "banking_mode")
     }
