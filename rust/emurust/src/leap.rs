@@ -8,7 +8,7 @@
 use crate::machine::Machine;
 
 /// Cycles of a line.
-const LINE: u64 = 456;
+pub(crate) const LINE: u64 = 456;
 
 impl Machine {
     /// Lines that pass before something other than the picture unit has its next event.

@@ -10,6 +10,8 @@ mod control;
 mod dma;
 mod error;
 mod execute;
+mod idle;
+mod idle_lines;
 mod interrupts;
 mod joypad;
 mod lcd;

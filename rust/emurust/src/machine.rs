@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cartridge::{BANK, Cartridge};
 use crate::dma::Dma;
+use crate::idle_lines::PolledLines;
 use crate::joypad::Joypad;
 use crate::lcd::Lcd;
 use crate::mapper::Mapper;
@@ -15,6 +16,9 @@ use crate::timer::Timer;
 pub struct Machine {
     /// Take no short cut: everything event by event. States come out the same either way.
     pub plain: bool,
+    /// Where the last slice began that ran instructions; only leaps look at it.
+    pub(crate) last_slice_pc: u16,
+    pub(crate) polled_lines: PolledLines,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
     pub(crate) cycles: u64,
@@ -55,6 +59,8 @@ impl Machine {
     pub fn new(cartridge: Arc<Cartridge>) -> Self {
         Self {
             plain: false,
+            last_slice_pc: 0,
+            polled_lines: PolledLines::new(),
             registers: Registers::handed_over(),
             cycles: 0,
             bail: false,
@@ -130,6 +136,12 @@ impl Machine {
         }
     }
 
+    /// Runs one instruction where speed does not matter.
+    #[inline(never)]
+    pub(crate) fn step_once(&mut self) {
+        self.step();
+    }
+
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
         if self.halted && !self.plain {
@@ -146,7 +158,10 @@ impl Machine {
         if !self.look_for_interrupt() {
             if self.halted {
                 self.cycles += target;
+            } else if self.plain {
+                self.run(end);
             } else {
+                let end = self.leap_idle(end);
                 self.run(end);
             }
         }

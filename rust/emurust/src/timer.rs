@@ -73,12 +73,30 @@ impl Timer {
         raised
     }
 
-    fn run(&mut self, passed: u64) -> bool {
+    fn run(&mut self, mut passed: u64) -> bool {
         let mut raised = false;
-        for _ in 0..passed {
-            raised |= self.cycle();
+        while passed > 0 {
+            if self.reload == 0 {
+                let quiet = passed.min(self.cycles_to_interrupt() - 1);
+                self.count(quiet);
+                passed -= quiet;
+            }
+            if passed > 0 {
+                raised |= self.cycle();
+                passed -= 1;
+            }
         }
         raised
+    }
+
+    /// So many cycles, in which TIMA does not overflow, at once.
+    fn count(&mut self, cycles: u64) {
+        if self.running() {
+            let shift = self.bit() + 1;
+            let since_edge = u64::from(self.counter) & ((1 << shift) - 1);
+            self.tima += ((since_edge + cycles) >> shift) as u8;
+        }
+        self.counter = self.counter.wrapping_add(cycles as u16);
     }
 
     /// One cycle.

@@ -33,6 +33,11 @@ impl Lcd {
         lines.into()
     }
 
+    /// The processor's counter at which the next event is due.
+    pub(crate) fn event_at(&self) -> u64 {
+        (self.last_cycles + self.clock_target).saturating_sub(self.clock)
+    }
+
     /// Length of the event that is going on: of mode 2, or of a line of mode 1.
     pub(crate) fn alike_length(&self) -> u64 {
         if self.next_mode == 3 { MODE_2 } else { LINE }
