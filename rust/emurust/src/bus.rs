@@ -86,7 +86,7 @@ impl Machine {
     fn read_io(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
             0xFF00 => self.io_written[0],
-            0xFF02 => self.serial.control | 0x7E,
+            0xFF02 => self.serial.control,
             0xFF04..=0xFF07 => {
                 self.tick_timer();
                 match addr {
@@ -111,7 +111,7 @@ impl Machine {
     pub(crate) fn io_as_read(&self) -> [u8; 128] {
         let mut io = [0xFF; 128];
         io[0x00] = self.io_written[0];
-        io[0x02] = self.serial.control | 0x7E;
+        io[0x02] = self.serial.control;
         io[0x04] = (self.timer.counter >> 8) as u8;
         io[0x05] = self.timer.tima;
         io[0x06] = self.timer.tma;
@@ -180,7 +180,6 @@ impl Machine {
     fn write_io(&mut self, addr: u16, value: u8, offset: u64) {
         match addr {
             0xFF00 => self.io_written[0] = self.joypad.selected(value),
-            0xFF01 => self.serial.data = value,
             0xFF02 => self.serial.write_control(value, self.cycles),
             0xFF04..=0xFF07 => {
                 self.tick_timer();
@@ -191,7 +190,7 @@ impl Machine {
                     _ => self.timer.write_tac(value),
                 }
             }
-            0xFF0F => self.interrupt_flags = value,
+            0xFF0F => self.interrupt_flags = value & 0x1F,
             0xFF46 => self.start_dma(value),
             0xFF40..0xFF4C => {
                 self.tick_lcd(offset);

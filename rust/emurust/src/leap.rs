@@ -16,7 +16,7 @@ impl Machine {
         if self.dma.active || self.timer.reload != 0 {
             return 0;
         }
-        let serial = self.serial.event.saturating_sub(self.cycles);
+        let serial = self.serial.cycles_to_event(self.cycles);
         let until = self.timer.event.min(serial);
         until.saturating_sub(1) / LINE
     }

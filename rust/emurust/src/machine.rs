@@ -151,7 +151,7 @@ impl Machine {
             .lcd
             .cycles_to_event()
             .min(self.timer.event)
-            .min(self.serial.event.saturating_sub(self.cycles))
+            .min(self.serial.cycles_to_event(self.cycles))
             .max(4);
         let end = self.cycles + target;
         self.bail = false;

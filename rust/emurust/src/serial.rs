@@ -1,16 +1,18 @@
 //! The serial port, with nothing plugged in.
 
-/// Cycles in which a byte is sent with this side's clock.
-const TRANSFER: u64 = 8 * 512;
-/// `event` if no transfer ends.
+/// Cycles from the write to FF02 to the end of the transfer.
+const TRANSFER: u64 = 1024;
+/// `event` if this side's clock is not chosen.
 pub(crate) const NEVER: u64 = 1 << 31;
 
-/// The serial port.
+/// The serial port. FF01 always reads FF, so it is not kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serial {
-    pub data: u8,
+    /// FF02 as it reads.
     pub control: u8,
+    /// A transfer is under way.
     pub active: bool,
+    /// With this side's clock.
     pub internal: bool,
     /// The processor's cycle counter at which the transfer ends.
     pub event: u64,
@@ -19,7 +21,6 @@ pub(crate) struct Serial {
 impl Serial {
     pub fn new() -> Self {
         Self {
-            data: 0xFF,
             control: 0x7E,
             active: false,
             internal: false,
@@ -29,20 +30,31 @@ impl Serial {
 
     /// FF02 is written.
     pub fn write_control(&mut self, value: u8, cycles: u64) {
-        self.control = value;
-        self.active = value & 0x80 != 0;
+        self.control = value | 0x7E;
+        self.active = value & 0x81 == 0x81;
         self.internal = value & 1 != 0;
-        self.event = if self.active && self.internal {
+        // An event is set even if nothing is sent; it then stays, and passes without effect.
+        self.event = if self.internal {
             cycles + TRANSFER
         } else {
             NEVER
         };
     }
 
+    /// Cycles until a transfer ends.
+    #[inline]
+    pub fn cycles_to_event(&self, cycles: u64) -> u64 {
+        if self.active {
+            self.event.saturating_sub(cycles)
+        } else {
+            NEVER
+        }
+    }
+
     /// Brings the port up to the processor's cycle counter. True if its interrupt is raised.
     #[inline]
     pub fn tick(&mut self, cycles: u64) -> bool {
-        if cycles < self.event {
+        if !self.active || cycles < self.event {
             return false;
         }
         self.active = false;

@@ -15,6 +15,9 @@ const MOST_CYCLES: u64 = 1 << 60;
 /// The picture unit's clock and target stay below two frames.
 const MOST_LCD_CLOCK: u64 = 2 * 70_224;
 
+/// `serial_active` while a transfer is under way.
+const ACTIVE: u8 = 0x80;
+
 /// Appends fields to a record.
 struct Writer<'a>(&'a mut Vec<u8>);
 
@@ -149,9 +152,9 @@ impl Machine {
         to.long(self.timer.event);
         to.byte(self.joypad.directions);
         to.byte(self.joypad.buttons);
-        to.byte(self.serial.data);
+        to.byte(0xFF);
         to.byte(self.serial.control);
-        to.byte(self.serial.active);
+        to.byte(if self.serial.active { ACTIVE } else { 0 });
         to.byte(self.serial.internal);
         to.long(self.serial.event);
         to.byte(self.mapper.rom_bank as u8);
@@ -237,7 +240,7 @@ impl Machine {
         self.halted_behind_ei = from.flag("halted_after_ei")?;
         self.stopped = from.flag("stopped")?;
         self.interrupt_queued = from.flag("interrupt_queued")?;
-        self.interrupt_flags = from.byte();
+        self.interrupt_flags = from.byte_to(31, "interrupt_flags")?;
         self.lcd.oam = from.array();
         self.dma.active = from.flag("dma_active")?;
         self.dma.reading = from.flag("dma_reading")?;
@@ -280,9 +283,12 @@ impl Machine {
         self.timer.event = from.long();
         self.joypad.directions = from.byte_to(15, "joypad_directions")?;
         self.joypad.buttons = from.byte_to(15, "joypad_buttons")?;
-        self.serial.data = from.byte();
+        let data = from.byte();
+        require(data == 0xFF, data.into(), "serial_data")?;
         self.serial.control = from.byte();
-        self.serial.active = from.flag("serial_active")?;
+        let active = from.byte();
+        require(active & !ACTIVE == 0, active.into(), "serial_active")?;
+        self.serial.active = active == ACTIVE;
         self.serial.internal = from.flag("serial_internal")?;
         self.serial.event = from.long();
         self.read_mapper(from)?;
