@@ -63,6 +63,12 @@ EVENTS = (
     "truncated",
 )
 
+#: How near to the floor, or to a joint's limit, the reference places its states for candidates of
+#: a dtype: those that are just at such an edge lie between these (m, rad), no other lies nearer.
+#: In float32 the ends' heights are off by 6e-7 m at most (measured; an angle of 5 pi is rounded by
+#: 5e-7 rad), so that nearer to the floor whether they touch it says nothing about a candidate.
+EDGES = {"float64": (1e-15, 1e-12), "float32": (2e-6, 2e-5)}
+
 _SPEEDS = tuple(f"{name}_speed" for name in JOINTS)
 
 
@@ -216,15 +222,20 @@ def _gates() -> tuple[GateRule, ...]:
         GateRule(Resync(2e-2, single), "obs", dtype="float32", name="B"),
         GateRule(Resync(10.0), "state.qacc_warmstart", dtype="float32", name="B"),
     ]
-    # Placed states are stiffer than play's: as deep as 20 mm, as fast as 30 rad/s.
+    # Placed states are stiffer than play's: as deep as 20 mm, as fast as 100 rad/s. A few of 16,384
+    # are so stiff that MuJoCo itself, rounded to float32 at each substep, leaves its own step by
+    # 1.6 rad/s where a candidate does by 3.5. So the maxima are far, and what is asked is shares:
+    # of 16 sets of 16,384 fresh states none had more than 0.01 % of errors of a speed above 0.1, or
+    # 0.84 % above 1e-3.
+    speed = Resync(10.0, ((0.1, 5e-4), (1e-3, 2e-2), (2e-5, 0.3)))
     placed = [
-        GateRule(Lockstep(atol), f"placed.{path}", dtype="float32")
-        for path, atol in (
-            ("reward", 5e-3),
-            ("state.qpos", 2e-3),
-            ("state.qvel", 1e-1),
-            ("obs", 1e-1),
-            ("state.qacc_warmstart", 50.0),
+        GateRule(gate, f"placed.{path}", dtype="float32")
+        for path, gate in (
+            ("reward", Resync(0.1, ((1e-3, 2e-3), (1e-4, 1e-2)))),
+            ("state.qpos", Resync(0.1, ((1e-3, 1e-3), (1e-4, 1e-2)))),
+            ("state.qvel", speed),
+            ("obs", speed),
+            ("state.qacc_warmstart", Resync(1500.0, ((10.0, 1e-3), (1.0, 5e-3)))),
         )
     ]
     return (
@@ -238,16 +249,25 @@ def _gates() -> tuple[GateRule, ...]:
     )
 
 
+#: By how much an arm is rounded. MuJoCo takes it from two places of up to 1,000 m, each held to
+#: 5.7e-14 m; float32 holds an arm of 1 m to 6e-8 m.
+_ARM = {"float64": 1.14e-13, "float32": 6e-8}
+#: All of the mass (kg), and how fast bodies are placed to turn (rad/s). The forces of turning are
+#: their product with an arm; where they cancel, the arm's rounding is what is left.
+_MASS, _FASTEST = 14.0, 100.0
+#: Speeds per metre of an arm become a row's target: 2 / (dmax timeconst), normal and friction.
+_TARGET = 125.0 * 1.4 * _FASTEST
+
 #: Module's output -> absolute and relative tolerance of a float64 candidate.
 _DOUBLE = {
     "kinematics.*": (1e-12, 0.0),
-    "mass_matrix.*": (1e-12, 0.0),
-    "bias.*": (1e-11, 1e-13),
+    "mass_matrix.*": (2 * _MASS * _ARM["float64"], 0.0),
+    "bias.*": (_MASS * _FASTEST**2 * _ARM["float64"], 1e-13),
     "forces.*": (1e-11, 0.0),
     "contacts.depth": (1e-13, 0.0),
     "contacts.contact_at": (1e-12, 0.0),
     "rows.contact_weight": (1e-9, 1e-9),
-    "rows.contact_target": (1e-9, 1e-11),
+    "rows.contact_target": (_TARGET * _ARM["float64"], 1e-11),
     "rows.contact_jacobian": (1e-12, 0.0),
     "rows.limit_*": (1e-9, 1e-9),
     "newton.*": (1e-8, 1e-9),
@@ -261,7 +281,7 @@ _DOUBLE = {
 _SINGLE = {
     "kinematics.*": (1e-6, 2e-7),
     "mass_matrix.*": (1e-5, 1e-6),
-    "bias.*": (1e-3, 1e-5),
+    "bias.*": (_MASS * _FASTEST**2 * _ARM["float32"], 1e-5),
     "forces.*": (1e-4, 1e-6),
     "contacts.depth": (1e-6, 0.0),
     "contacts.contact_at": (1e-6, 2e-7),

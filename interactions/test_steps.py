@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinstep.cases import Case
-from twinstep.compare import frames_differ
+from twinstep.compare import broken_shares, frames_differ
 from twinstep.frames import take_lanes
 from twinstep.sampling import some_starts
 
@@ -31,12 +31,12 @@ def test_step_from_placed_states_matches_the_oracle(lab):
     """One step from states over the whole declared range gives the oracle's frame."""
     _require_load(lab)
     contract, count = lab.contract, lab.contract.placed
-    states, actions = lab.reference.states(count, "placed")
+    states, actions = lab.reference.states(count, "placed", dtype=lab.runner.dtype)
     actions = actions[None]
     starts = some_starts(contract, count)
     want, _ = lab.oracle.steps(states, actions, starts)
     got = lab.runner.play_from(states, actions)
-    found = frames_differ(want, got, lab.rules.placed)
+    found = frames_differ(want, got, lab.rules.from_placed())
     if found:
         at, total = _first_wrong(found, count)
         case = Case(
@@ -46,6 +46,9 @@ def test_step_from_placed_states_matches_the_oracle(lab):
             {name: values[at] for name, values in states.items()},
         )
         lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
+    broken = broken_shares(want, got, lab.rules.placed)
+    if broken:
+        lab.fail("; ".join(broken))
 
 
 def test_restart_of_placed_states_matches_the_oracle(lab):
@@ -54,7 +57,7 @@ def test_restart_of_placed_states_matches_the_oracle(lab):
     if not (lab.runner.offers("restart") and lab.oracle.offers("restart")):
         pytest.skip("no auto-reset to compare")
     contract, count = lab.contract, lab.contract.placed
-    states, _ = lab.reference.states(count, "restart")
+    states, _ = lab.reference.states(count, "restart", dtype=lab.runner.dtype)
     starts = some_starts(contract, count)
     want = lab.oracle.restarts(states, starts)
     _, got = lab.runner.restart(lab.runner.load(states))

@@ -20,7 +20,7 @@ def test_module_matches_the_oracle(lab, module):
     if not lab.oracle.offers("call"):
         pytest.skip("the oracle has no `call`")
     declared = lab.contract.module(module)
-    inputs = lab.reference.module_inputs(declared, INPUTS, "module", module)
+    inputs = lab.reference.module_inputs(declared, INPUTS, "module", module, dtype=lab.runner.dtype)
     want = lab.oracle.call(module, inputs)
     got = lab.runner.call(module, inputs)
     found = outputs_differ(lab.contract, lab.rules, module, want, got)

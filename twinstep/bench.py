@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import bench_table, claims, machine, paths, registry
+from twinstep.bench_training import training_cell
 from twinstep.checksum import held_parts
 from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
@@ -22,7 +23,6 @@ from twinstep.registry import Subject
 from twinstep.rounds import Progress, measure, ratio, with_ratios
 from twinstep.verdicts import sources_hash, verdict_of
 
-BATCHES = (1024, 4096, 16384, 65536)
 #: Environment steps of a round with a policy if --steps is not given, in all lanes together.
 WORK = {"mlp": 1 << 18, "gru": 1 << 15}
 #: Rounds at most with a policy in the loop: one of a large network takes seconds.
@@ -46,6 +46,7 @@ class Request:
     steps: int = 0
     policies: tuple[str, ...] = ()
     peers: str = ""
+    training: bool = False
 
     def steps_of(self, lanes: int, policy: str = "") -> int:
         """Return the steps of a round."""
@@ -64,8 +65,9 @@ class Request:
             ("--policy", self.policies),
             ("--peers", [self.peers] if self.peers else []),
         ]
+        flags = ["--train"] if self.training else []
         options = [f"{name} {value}" for name, values in chosen for value in values]
-        return f"twinstep bench {self.env} {' '.join(options)}"
+        return f"twinstep bench {self.env} {' '.join(options + flags)}"
 
 
 def add_to(commands: Any) -> None:
@@ -73,13 +75,14 @@ def add_to(commands: Any) -> None:
     bench = commands.add_parser("bench", help="speed side by side with the reference")
     bench.add_argument("env", help="the environment's name")
     more: dict[str, Any] = {"action": "append", "default": []}
-    bench.add_argument("--variant", **more, help="default: the first one declared")
+    bench.add_argument("--variant", **more, help="default: those declared to be measured")
     bench.add_argument("--backend", **more, help="default: every candidate that can run here")
-    bench.add_argument("--batch", **more, help="lanes; default: 1024, 4096, 16384, 65536")
+    bench.add_argument("--batch", **more, help="lanes; default: those declared")
     bench.add_argument("--threads", **more, help="default: 1 (per core) and all cores")
     bench.add_argument("--rounds", help="rounds that are timed; default: 15")
     bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
     bench.add_argument("--policy", **more, help="mlp or gru: also with a policy in the loop")
+    bench.add_argument("--train", action="store_true", help="also PPO, in the reference too")
     bench.add_argument("--peers", default="", metavar="PYTHON",
                        help="one that has peers: `make trainers ARGS=peers`")  # fmt: skip
     bench.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of results")
@@ -143,6 +146,14 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
         for backend in _compiled(cells, subject)
         for threads in request.threads
         for lanes in request.batches
+    ]
+    cells += [
+        training_cell(
+            request.env, subject, request.backends, cores[:threads], request.rounds, progress
+        )
+        for subject in subjects
+        if request.training and subject.contract.transfer is not None
+        for threads in request.threads
     ]
     return {
         "schema": SCHEMA,
@@ -283,7 +294,7 @@ def _policy_cell(
 
 def _request(args: argparse.Namespace) -> Request:
     env = registry.environment(args.env)
-    variants = args.variant or [env.variants[0].name]
+    variants = args.variant or env.oracle.measured or [env.variants[0].name]
     subjects = [variant_of(args.env, name) for name in variants]
     backends: dict[str, None] = {}
     for subject in subjects:
@@ -309,12 +320,13 @@ def _request(args: argparse.Namespace) -> Request:
         tuple(dict.fromkeys(variants)),
         tuple(backends),
         tuple(_number("--batch", text, int, 1) for text in args.batch)
-        or tuple(n for n in BATCHES if n <= subjects[0].contract.largest_batch),
+        or tuple(n for n in env.oracle.batches if n <= subjects[0].contract.largest_batch),
         tuple(dict.fromkeys(threads or [1, cores])),
         _number("--rounds", args.rounds or "15", int, 1),
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
         tuple(dict.fromkeys(args.policy)),
         _python(args.peers),
+        args.train,
     )
 
 
@@ -337,6 +349,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
         steps=request.steps if args.steps else then["steps"],
         policies=request.policies if args.policy else tuple(then["policies"]),
         peers=request.peers or then.get("peers", ""),
+        training=request.training or then.get("training", False),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twinstep import alike
+from twinstep.bench_training import training_rows
 
 Result = Mapping[str, Any]
 
@@ -15,10 +16,14 @@ def markdown(result: Result) -> str:
     parts = [_head(result)]
     for variant in dict.fromkeys(cell["variant"] for cell in result["cells"]):
         cells = [cell for cell in result["cells"] if cell["variant"] == variant]
-        physics = [cell for cell in cells if cell.get("work") == "physics"]
-        parts.append(_variant(variant, [cell for cell in cells if cell not in physics]))
-        if physics:
-            parts.append(_physics(variant, physics))
+        work = {
+            name: [c for c in cells if c.get("work") == name] for name in ("physics", "training")
+        }
+        parts.append(_variant(variant, [c for c in cells if c not in sum(work.values(), [])]))
+        if work["physics"]:
+            parts.append(_physics(variant, work["physics"]))
+        if work["training"]:
+            parts.append(_training(variant, work["training"]))
     if result["policies"]:
         parts.append(_policies(result["policies"]))
     everything = [r for cell in result["cells"] + result["policies"] for r in cell["results"]]
@@ -75,6 +80,8 @@ def _variant(variant: str, cells: Sequence[Result]) -> str:
         for c in {(c["lanes"], c["steps"]): c for c in cells}.values()
     )
     text = f"## {variant or 'default'}\n\n{_measured(cells)}\n\n"
+    for what, number in _facts(cells).items():
+        text += f"{what}: {_number(number)}. "
     text += f"Checksums (lanes x steps x rounds): {checksums}."
     few = {r["lanes_played"] for c in cells for r in c["results"] if r["lanes_played"] < c["lanes"]}
     if few:
@@ -89,6 +96,16 @@ def _physics(variant: str, cells: Sequence[Result]) -> str:
     return (
         f"## {title}\n\nSteps that neither observe, nor reward, nor begin episodes.\n\n"
         + _measured(cells)
+    )
+
+
+def _training(variant: str, cells: Sequence[Result]) -> str:
+    title = f"{variant}, PPO" if variant else "PPO"
+    learned = sorted({r["policy"] for cell in cells for r in cell["results"] if "policy" in r})
+    return (
+        f"## {title}\n\nThe trainer of level 4, one policy, the same network and the same steps. "
+        "Where environment and network are not one compiled program, each learned the same policy "
+        f"to the last bit: {', '.join(learned)}.\n\n{_table(training_rows(cells, _spread))}"
     )
 
 
@@ -112,6 +129,15 @@ def _measured(cells: Sequence[Result]) -> str:
         for name, note in notes.items()
     )
     return _table(rows) + (f"\n\nOther implementations:\n{said}" if said else "")
+
+
+def _facts(cells: Sequence[Result]) -> dict[str, float]:
+    """Return what the reference says of the work itself, by name."""
+    found: dict[str, float] = {}
+    for cell in cells:
+        for result in cell["results"]:
+            found |= result.get("facts", {})
+    return found
 
 
 def _is_peer(result: Result) -> bool:

@@ -53,7 +53,7 @@ def compare(committed: Result, now: Result, slack: float) -> tuple[list[str], li
             continue
         if (old["steps"], old["rounds"]) == (cell["steps"], cell["rounds"]):
             one, other = cell.get("checksum"), old.get("checksum")
-            if one or other:  # physics writes nothing to compare
+            if one or other:  # neither physics nor training writes what can be compared
                 say(one == other, f"{_label(cell)}: checksum {one}, committed {other}")
         before = {r["name"]: r for r in old["results"]}
         for result in cell["results"]:
@@ -100,6 +100,7 @@ def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _label(cell: Mapping[str, Any]) -> str:
     threads = f"{cell['threads']} thread{'s' if cell['threads'] > 1 else ''}"
-    begin = ["physics"] if cell.get("work") == "physics" else []
+    work = cell.get("work", "environment")
+    begin = [work] if work != "environment" else []
     begin += [cell["variant"], *(cell[n] for n in ("backend", "policy") if n in cell)]
     return ", ".join([*filter(None, begin), threads, f"{cell['lanes']} lanes"])

@@ -65,13 +65,14 @@ class Rules:
     """The gates of one candidate by frame path, and of its modules' outputs.
 
     outputs: (module, output) -> what one call must satisfy. named: every gate but lockstep ones,
-    further ones too, with its name. placed: what one step from a placed state must satisfy.
+    further ones too, with its name. placed: what one step from placed states must satisfy; the
+    quantiles of a resync gate too, see `broken_shares`.
     """
 
     gates: dict[str, Gate]
     outputs: dict[tuple[str, str], Lockstep]
     named: tuple[Named, ...]
-    placed: dict[str, Lockstep]
+    placed: dict[str, Gate]
 
     @classmethod
     def of(cls, contract: Contract, *, candidate: str, dtype: str, platform: str) -> Rules:
@@ -96,7 +97,7 @@ class Rules:
                 for path, rule in rules
                 if not isinstance(rule.gate, Lockstep)
             ),
-            {path: _once(contract.gate(f"placed.{path}", path, **of)) for path in paths},
+            {path: contract.gate(f"placed.{path}", path, **of) for path in paths},
         )
 
     def lockstep(self) -> dict[str, Lockstep]:
@@ -122,6 +123,10 @@ class Rules:
         """
         return {path: _once(gate) for path, gate in self.gates.items()}
 
+    def from_placed(self) -> dict[str, Lockstep]:
+        """What each step from a placed state must satisfy, path by path, as `one_step`."""
+        return {path: _once(gate) for path, gate in self.placed.items()}
+
 
 def _once(gate: Gate) -> Lockstep:
     return gate if isinstance(gate, Lockstep) else Lockstep(atol=gate.max)
@@ -142,6 +147,30 @@ def frames_differ(
         if wrong.any():
             found[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
     return found
+
+
+def broken_shares(
+    oracle: dict[str, np.ndarray], candidate: dict[str, np.ndarray], gates: dict[str, Gate]
+) -> list[str]:
+    """Return one line for each quantile of a resync gate that steps from many states break.
+
+    Arrays are as of `frames_differ`. A step's error is its worst element's.
+    """
+    leading = oracle["reward"].ndim - 1
+    lines = []
+    for path, gate in gates.items():
+        if not isinstance(gate, Resync):
+            continue
+        size = error(oracle[path], candidate[path])
+        worst = size.reshape(*size.shape[:leading], -1).max(-1)
+        for threshold, allowed in gate.above:
+            share = float((worst > threshold).mean())
+            if share > allowed:
+                lines.append(
+                    f"`{path}`: {share:.3%} of {worst.size} errors from placed states exceed "
+                    f"{threshold:g}, allowed {allowed:.3%}"
+                )
+    return lines
 
 
 @dataclass(frozen=True)

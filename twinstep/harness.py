@@ -104,7 +104,7 @@ class Reference:
         self._oracle: OracleProcess | None = None
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
         self._recordings: dict[str, shipping.Recording] = {}
-        self._placed: dict[int, dict[str, np.ndarray]] = {}
+        self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -120,29 +120,41 @@ class Reference:
         words = "/".join([self.subject.label, *map(str, parts)]).encode()
         return np.random.default_rng(list(words))
 
-    def module_inputs(self, module: Module, count: int, *parts: object) -> dict[str, np.ndarray]:
-        """Draw inputs [count, ...] of a module's level 1 domain; parts: as of `rng`."""
+    def module_inputs(
+        self, module: Module, count: int, *parts: object, dtype: str = "float64"
+    ) -> dict[str, np.ndarray]:
+        """Draw inputs [count, ...] of a module's level 1 domain.
+
+        parts: as of `rng`. dtype: what the candidate computes in; what the reference places is
+        no nearer to an edge than that resolves.
+        """
         rng = self.rng(*parts)
         drawn = sample_module(module, count, rng)
-        placed = self._places(count)
+        placed = self._places(count, dtype)
         # A placed action has an axis of players, a module's input has none.
         return {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
 
-    def states(self, count: int, *parts: object) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Draw placed states [count, ...] and an action [count, P, ...] for each."""
+    def states(
+        self, count: int, *parts: object, dtype: str = "float64"
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Draw placed states [count, ...] and an action [count, P, ...] for each.
+
+        parts and dtype: as of `module_inputs`.
+        """
         rng = self.rng(*parts)
         drawn = sample_states(self.contract, count, rng)
         actions = sample_actions(self.contract, count, rng)
-        placed = self._places(count)
+        placed = self._places(count, dtype)
         return {n: placed.get(n, v) for n, v in drawn.items()}, placed.get("action", actions)
 
-    def _places(self, count: int) -> dict[str, np.ndarray]:
+    def _places(self, count: int, dtype: str) -> dict[str, np.ndarray]:
         """Return what the reference places, {} if it cannot; the same for all tests."""
-        if count not in self._placed:
+        key = count, dtype
+        if key not in self._placed:
             offered = self.oracle.offers("places")
             seed = int(self.rng("places").integers(2**31))
-            self._placed[count] = self.oracle.places(count, seed) if offered else {}
-        return self._placed[count]
+            self._placed[key] = self.oracle.places(count, seed, dtype) if offered else {}
+        return self._placed[key]
 
     def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
         """Return recorded episodes of a driver: imported, cached, or recorded now.

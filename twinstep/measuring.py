@@ -165,6 +165,10 @@ class _Host:
         fields = self._entries[number].player.state()
         return {lanes: total.state(fields) for lanes, total in self._sums[number].items()}
 
+    def after(self, number: int) -> dict[str, Any]:
+        """Return what a player knows after its last round."""
+        return dict(getattr(self._entries[number].player, "after", dict)())
+
     def memory(self) -> dict[str, int]:
         """Return peaks in bytes: before the players were made, now, and on the device."""
         found = {"before": self._before, "peak": peak_memory()}

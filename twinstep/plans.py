@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Batches trained between two words on the progress; those of one compiled program.
+CHUNK = 8
+
 
 @dataclass(frozen=True)
 class PPO:

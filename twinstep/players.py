@@ -48,11 +48,14 @@ class Player(Protocol):
         ...
 
     # Optional: dtype and platform, as a candidate's; about, what is known after the first call;
-    # ready(), called before a `play`, not timed.
+    # ready(), called before a `play`, not timed; after(), what is known after the last one.
 
 
 class Entry(NamedTuple):
-    """A player with the name it has in the table; about: flags and the like, for the result."""
+    """A player with the name it has in the table; about: flags and the like, for the result.
+
+    `facts` in about are numbers by name that the variant's table shows: what the work is like.
+    """
 
     name: str
     player: Player
@@ -65,7 +68,8 @@ class Job:
 
     backend: a candidate's name, or "" for the reference. how: `least`, the backend's fastest
     way that writes what the reference writes; `make`, what `twinstep.make(...).rollout` costs,
-    in new memory and with `final_obs`; `physics`, steps that write nothing; or a policy's name.
+    in new memory and with `final_obs`; `physics`, steps that write nothing; `ppo`, training; or a
+    policy's name.
     played: lanes of the batch that this backend plays, the first ones. cores: the processors it is
     pinned to, one per thread. peer: the name of another implementation that is measured, and not
     the backend; python: the interpreter that has it, "" for this one.
@@ -115,6 +119,10 @@ def entries(job: Job) -> list[Entry]:
         return [peering.find(subject, job.peer).entry(contract, job)]
     if job.how == "physics":
         return _physics(subject, job)
+    if job.how == "ppo":
+        from twinstep.training_players import training_entries
+
+        return training_entries(subject, job)
     if job.how not in ("least", "make"):
         from twinstep.policy_players import policy_entries
 

@@ -23,12 +23,9 @@ from jax import lax
 from twinstep.env import Env
 from twinstep.errors import UserError
 from twinstep.frames import Array
-from twinstep.plans import PPO
+from twinstep.plans import CHUNK, PPO
 from twinstep.policies import Params, Policy
 from twinstep.timestep import TimeStep
-
-#: Batches trained between two words on the progress.
-_CHUNK = 8
 
 
 class Trained(NamedTuple):
@@ -95,28 +92,30 @@ def train(
     """
     if env.auto_reset != "same-step":
         raise UserError(f"PPO needs auto_reset='same-step', not '{env.auto_reset}'")
-    trainer = _Trainer(env, ppo)
+    trainer = Trainer(env, ppo)
     # Under float64 environments nothing here widens: all dtypes are written out.
     wide = env.traceable and env.dtype == "float64"
     with jax.enable_x64(True) if wide else contextlib.nullcontext():
         learner, player = trainer.begin(list(seeds))
         batches = -(-steps // (ppo.lanes * ppo.steps))
         curves = []
-        for first in range(0, batches, _CHUNK):
+        for first in range(0, batches, CHUNK):
             if env.traceable:
                 learner, player, rows = trainer.chunk(learner, player)
                 curves.append({name: np.asarray(values) for name, values in rows.items()})
             else:
-                for _ in range(_CHUNK):
+                for _ in range(CHUNK):
                     learner, player, row = trainer.batch_on_host(learner, player)
                     curves.append({name: np.asarray(v)[None] for name, v in row.items()})
-            done = min(batches, first + _CHUNK)
+            done = min(batches, first + CHUNK)
             progress(f"PPO on {env.backend}, {len(seeds)} seeds: batch {done} of {batches}")
     joined = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]}
     return Trained(trainer.policy, {n: np.asarray(v) for n, v in learner.params.items()}, joined)
 
 
-class _Trainer:
+class Trainer:
+    """The compiled functions of `train` for one environment and one choice of settings."""
+
     def __init__(self, env: Env, ppo: PPO) -> None:
         self._env, self._ppo = env, ppo
         self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory)
@@ -179,7 +178,7 @@ class _Trainer:
             return (learner, player), stats
 
         player = jax.tree.map(jnp.asarray, player)
-        (learner, player), stats = lax.scan(batch, (learner, player), None, _CHUNK)
+        (learner, player), stats = lax.scan(batch, (learner, player), None, CHUNK)
         return learner, player, stats
 
     def _learners(self, seeds: list[int]) -> _Learner:

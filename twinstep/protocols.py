@@ -27,19 +27,20 @@ class NotCallable(Exception):
 class Oracle(Protocol):
     """The reference, one live episode. Built as `factory(contract)` in a child process.
 
+    Where the contract has hidden state fields, `hidden() -> dict` returns their present values.
+
     Optional methods, used when present:
       load(state)            continue from a frame's `state` (single lane). Unlocks one-step
                              witnesses, resync gates, cross-continuation.
-      hidden() -> dict       the present values of the contract's hidden state fields. Needed beside
-                             `load` where there are any.
       restart() -> Frame     after a terminated frame: the frame that the reference's own
                              auto-reset gives (contract.reset_mode "same-step").
       events() -> bool[E]    which contract.events happened in the last reset or step.
       call(module, inputs)   one module alone; inputs and outputs have a leading N. May raise
                              NotCallable. Unlocks level 1 and the naming of modules.
-      places(count, seed) -> dict      states and modules' inputs [count, ...] that lie where
-                             behaviour changes. Unlocks levels 1 and 2 where ranges of single
-                             fields would give states that cannot be.
+      places(count, seed, dtype) -> dict   states and modules' inputs [count, ...] that lie where
+                             behaviour changes, no nearer to an edge than a candidate of this
+                             dtype can tell its sides apart. Unlocks levels 1 and 2 where ranges
+                             of single fields would give states that cannot be.
       lanes(n) -> Lanes      n episodes side by side. Unlocks fast recording.
       explain(state, action) -> str   the reference's own words for one step (log, draw sites).
     """
@@ -121,7 +122,8 @@ class Candidate(Protocol):
         ...
 
 
-#: What each optional method unlocks; printed in the pytest header.
+#: What each optional method unlocks; printed in the pytest header. An oracle's process says which
+#: of these it offers, and what it does not say is not used.
 ORACLE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation, resync gates",
     "call": "level 1 against the oracle, the guilty module's name",
@@ -129,6 +131,7 @@ ORACLE_LADDER = {
     "places": "placed states that ranges of single fields cannot describe",
     "lanes": "fast recording",
     "restart": "the reference's own auto-reset",
+    "explain": "the reference's own words for one step",
 }
 CANDIDATE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation",

@@ -27,6 +27,7 @@ class _Measured:
         self.seconds: list[float] = []
         self.parts: dict[str, Digests] = {}
         self.memory: dict[str, int] = {}
+        self.after: dict[str, Any] = {}
 
     @property
     def who(self) -> str:
@@ -120,6 +121,7 @@ def _end(player: _Measured) -> None:
     ended = player.child.ask(("end", player.number))
     player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
     player.memory = player.child.ask(("memory",))
+    player.after = player.child.ask(("after", player.number))
 
 
 def _result(player: _Measured) -> dict[str, Any]:
@@ -140,6 +142,7 @@ def _result(player: _Measured) -> dict[str, Any]:
         "checksum": joined(parts),
         "state_compared": any(part.startswith("state.") for part in parts),
         **player.about,
+        **player.after,
     }
 
 

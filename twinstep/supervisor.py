@@ -73,9 +73,12 @@ class OracleProcess:
         """Evaluate a module on inputs with a leading N."""
         return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
 
-    def places(self, count: int, seed: int) -> dict[str, np.ndarray]:
-        """Return the states and modules' inputs [count, ...] that the reference places."""
-        return self._ask("places", count, seed)
+    def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
+        """Return the states and modules' inputs [count, ...] that the reference places.
+
+        dtype: what the candidate that is asked about them computes in.
+        """
+        return self._ask("places", count, seed, dtype)
 
     def steps(
         self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start

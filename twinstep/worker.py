@@ -23,7 +23,7 @@ import twinstep
 from twinstep import registry, tracefile
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
-from twinstep.protocols import NotCallable
+from twinstep.protocols import ORACLE_LADDER, NotCallable
 from twinstep.recording import Trial, batches, hidden_after, offers, record, replay
 
 LIFE = struct.Struct("<QQQ")
@@ -51,8 +51,7 @@ class OracleHost:
 
     def methods(self) -> list[str]:
         """List the optional methods this oracle offers."""
-        optional = ("load", "restart", "events", "call", "lanes", "explain")
-        return [name for name in optional if offers(self.oracle, name)]
+        return [name for name in ORACLE_LADDER if offers(self.oracle, name)]
 
     def reset(self, start: Start) -> Frame:
         """Begin an episode."""
@@ -84,10 +83,10 @@ class OracleHost:
         self.beat(0, 0)
         return {n: np.asarray(v) for n, v in self.oracle.call(module, inputs).items()}
 
-    def places(self, count: int, seed: int) -> dict[str, np.ndarray]:
-        """Return placed states and modules' inputs, [count, ...]."""
+    def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
+        """Return placed states and modules' inputs, [count, ...], for candidates of a dtype."""
         self.beat(0, 0)
-        return {n: np.asarray(v) for n, v in self.oracle.places(count, seed).items()}
+        return {n: np.asarray(v) for n, v in self.oracle.places(count, seed, dtype).items()}
 
     def steps(
         self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start

@@ -248,9 +248,9 @@ class HalfCheetahOracle:
         """Evaluate one module on inputs with a leading N; the episode is not touched."""
         return modules.call(self._side(), self._contract, module, inputs)
 
-    def places(self, count: int, seed: int) -> dict[str, np.ndarray]:
+    def places(self, count: int, seed: int, dtype: str = "float64") -> dict[str, np.ndarray]:
         """Return state fields [count, ...] and an `action` [count, 1, 6]; see `places`."""
-        return places.places(inner(self._side()), self._contract, count, seed)
+        return places.places(inner(self._side()), self._contract, count, seed, dtype)
 
     def lanes(self, count: int) -> HalfCheetahLanes:
         """Return `count` further episodes, independent of this one."""

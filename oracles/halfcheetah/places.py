@@ -3,6 +3,9 @@
 Random play shows feet and head touching the floor, one joint at its limit, thighs almost never.
 What is placed here is found with MuJoCo's own kinematics: a pose is drawn, changed until it
 has what is wanted, and let down to the floor.
+
+Contacts and limits begin at an edge. Which side a state is on is asked as near to it as the
+candidate's dtype can tell (`EDGES` in the contract), and never nearer.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
+from twinstep.contracts.halfcheetah import EDGES
 from twinstep.oracles.halfcheetah.modules import (
     DRIVEN,
     FIRST_CAPSULE,
@@ -33,21 +37,22 @@ CLEAR = 0.001
 #: Poses from which the one is looked for in which a point touches alone; poses that are kept
 #: for lying flat.
 STARTS, LYING = 30, 6
-#: How near to the floor or to a limit "exactly at" is.
-TOUCH = 1e-12
 FAR = 1e3
 
 State = dict[str, np.ndarray]
 
 
-def places(inside: Any, contract: Contract, count: int, seed: int) -> State:
+def places(inside: Any, contract: Contract, count: int, seed: int, dtype: str) -> State:
     """Return `count` states and a control for each, the same for the same seed.
+
+    dtype: what the candidate computes in. The states of one seed differ in it by their distance
+    from an edge only.
 
     The state's fields have a leading [count], `action` is f32[count, 1, 6]. A third is played.
     The rest takes turns in `Stage.kinds`; some of all are far away in x. inside: the
     environment without its wrappers; its state is left changed.
     """
-    stage = Stage(inside, np.random.default_rng(seed))
+    stage = Stage(inside, np.random.default_rng(seed), *EDGES[dtype])
     wanted = count // 3
     states = stage.played(wanted) + stage.placed(count - wanted)
     rng = stage.rng
@@ -68,12 +73,19 @@ def places(inside: Any, contract: Contract, count: int, seed: int) -> State:
 
 
 class Stage:
-    """MuJoCo's model, one state of it, and the random numbers that places are made of."""
+    """MuJoCo's model, one state of it, and the random numbers that places are made of.
 
-    def __init__(self, inside: Any, rng: np.random.Generator) -> None:
+    nearest, farthest: how far from the edge that is the states lie that are just at it. No
+    state lies nearer.
+    """
+
+    def __init__(
+        self, inside: Any, rng: np.random.Generator, nearest: float, farthest: float
+    ) -> None:
         self._inside = inside
         self._model, self._data = inside.model, inside.data
         self.rng = rng
+        self._nearest, self._farthest = nearest, farthest
         low, high = self._model.jnt_range[FIRST_DRIVEN:].T
         self._low, self._high = low, high
         self._radius = np.repeat(self._model.geom_size[FIRST_CAPSULE:, 0], 2)
@@ -98,14 +110,15 @@ class Stage:
                 if step % hold == 0:
                     data.ctrl[:] = self.rng.uniform(-1.2, 1.2, DRIVEN)
                 mujoco.mj_step(self._model, data, nstep=self._inside.frame_skip)
-        return states[:count]
+        return [(self._off_edges(qpos), *rest) for qpos, *rest in states[:count]]
 
     # ---- placed ---------------------------------------------------------------------
 
     def placed(self, count: int) -> list[tuple[np.ndarray, ...]]:
         """Return `count` states, the kinds in turn."""
         kinds = self.kinds()
-        return [self._moving(kinds[n % len(kinds)]()) for n in range(count)]
+        poses = (kinds[n % len(kinds)]() for n in range(count))
+        return [self._moving(self._off_edges(qpos)) for qpos in poses]
 
     def kinds(self) -> list[Callable[[], np.ndarray]]:
         """Return what makes a pose qpos[9] of each kind; each of the 16 points counts as one."""
@@ -180,22 +193,42 @@ class Stage:
         return self._let_down(qpos)
 
     def just_touching(self) -> np.ndarray:
-        """A pose whose lowest point is within 1e-12 of the floor, on either side."""
+        """A pose whose lowest point is just above the floor or just in it."""
         qpos = self._let_down(self._pose(), 0.0)
-        apart = self.rng.choice([-1, 1]) * TOUCH * 10 ** self.rng.uniform(-3, 0)
+        apart = self.rng.choice([-1, 1]) * self._just()
         # The first let-down rounds at the size of the height; what is left is tiny.
         return self._let_down(qpos, -apart)
 
     def just_at_a_limit(self) -> np.ndarray:
-        """A pose with a joint at its limit or within 1e-12 of it, on either side."""
+        """A pose with a joint at its limit, or just before it, or just beyond."""
         qpos = self._pose()
         joint = self.rng.integers(DRIVEN)
         limit = self.rng.choice([self._low[joint], self._high[joint]])
-        apart = self.rng.choice([-1, 0, 1]) * TOUCH * 10 ** self.rng.uniform(-3, 0)
+        apart = self.rng.choice([-1, 0, 1]) * self._just()
         qpos[FIRST_DRIVEN + joint] = limit + apart
         return self._let_down(qpos)
 
     # ---- how they are found ---------------------------------------------------------
+
+    def _just(self) -> float:
+        """Draw how far from an edge "just" is."""
+        return self._nearest * (self._farthest / self._nearest) ** self.rng.random()
+
+    def _off_edges(self, qpos: np.ndarray) -> np.ndarray:
+        """Return the pose with no joint and no point nearer to its edge than `nearest`.
+
+        A joint exactly at its limit stays: that is one number in every dtype.
+        """
+        qpos = qpos.copy()
+        joints = qpos[FIRST_DRIVEN:]
+        for limit in (self._low, self._high):
+            apart = joints - limit
+            near = (apart != 0) & (np.abs(apart) < self._nearest)
+            joints[near] = (limit + np.copysign(self._nearest, apart))[near]
+        # Raised step by step: what is raised past one edge may come to another.
+        while (np.abs(self._gaps(qpos)) < self._nearest).any():
+            qpos[1] += self._nearest
+        return qpos
 
     def _pose(self) -> np.ndarray:
         """Draw an angle and the joints, the torso at its height of 0."""

@@ -208,7 +208,7 @@ def test_controls_are_clamped_for_the_physics_but_not_for_their_price(lab, state
     here = some(states)
     strong = (1.5 * here["action"]).astype(np.float32)
     most = np.clip(strong, -1, 1)
-    assert (strong != most).any(1).all()
+    assert (strong != most).any(1).mean() > 0.9  # six small controls stay within
     one, other = ask(lab, "forces", here, action=strong), ask(lab, "forces", here, action=most)
     np.testing.assert_array_equal(one["qfrc_actuator"], other["qfrc_actuator"])
     first, second = played(lab, here, strong), played(lab, here, most)

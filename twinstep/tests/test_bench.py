@@ -16,11 +16,13 @@ PYPROJECT = """
 skipping = "planted:SKIPPING"
 hiding = "planted:HIDING"
 bridged = "planted:BRIDGED"
+counted = "planted:COUNTED"
 duel = "twinstep.tests.toys.duel:DUEL"
 
 [tool.twinstep.candidates]
 "bridged.greedy" = "planted:GREEDY"
 "bridged.mortal" = "planted:MORTAL"
+"bridged.generous" = "planted:GENEROUS"
 """
 PLANTED = """
 import dataclasses
@@ -43,6 +45,13 @@ class Greedy(PongRust):
 class Mortal(PongRust):
     def auto_rollout(self, state, actions, when="same-step", out=None):
         os._exit(7)
+
+
+class Generous(PongRust):
+    def auto_step(self, state, actions, when="same-step", out=None):
+        state, frame, final = super().auto_step(state, actions, when, out)
+        frame.reward[3] += 0.25
+        return state, frame, final
 
 
 def _wrong(part, ready):
@@ -77,8 +86,20 @@ def _with(bench):
 
 SKIPPING, HIDING = _with("planted:skips"), _with("planted:hides")
 BRIDGED = dataclasses.replace(_with(""), name="bridged")
+
+
+def counted(contract, lanes, steps, threads):
+    plain = native.runners(contract, lanes, steps, threads)[0]
+    facts = {"frames per step": contract.params["frameskip"]}
+    return [plain._replace(about={**plain.about, "facts": facts})]
+
+
+_COUNTED = dataclasses.replace(PONG.oracle, bench="planted:counted", measured=("fs8", "fs1"),
+                               batches=(3, 5, 10**6))
+COUNTED = dataclasses.replace(PONG, name="counted", oracle=_COUNTED)
 GREEDY = CandidateRef("greedy", "planted:Greedy")
 MORTAL = CandidateRef("mortal", "planted:Mortal")
+GENEROUS = CandidateRef("generous", "planted:Generous")
 """
 TINY = ("--batch", "70", "--steps", "30", "--rounds", "2", "--threads", "1")
 
@@ -126,6 +147,35 @@ def test_every_backend_and_every_build_of_the_reference_does_the_same_work(tmp_p
     assert "GPU: not measured" in table
     assert "-O3 -march=native -ffp-contract=off -ffinite-math-only" in table
     assert result["command"] in table
+
+
+def test_an_environment_says_what_is_measured_and_what_the_work_is_like(tmp_path, capsys):
+    """Variants, lanes (those beyond the largest batch left out) and facts for the table."""
+    options = ("--backend", "rust", "--steps", "9", "--rounds", "1", "--threads", "1")
+    assert bench("counted", *options, "--out", tmp_path) == 0, capsys.readouterr().err
+    result = json.loads((tmp_path / "counted.json").read_text())
+    measured = [(cell["variant"], cell["lanes"]) for cell in result["cells"]]
+    assert measured == [("fs8", 3), ("fs8", 5), ("fs1", 3), ("fs1", 5)]
+    table = (tmp_path / "counted.md").read_text()
+    fs8, fs1 = table.split("## fs8")[1].split("## fs1")
+    assert "frames per step: 8." in fs8
+    assert "frames per step: 1." in fs1
+
+
+def test_training_gives_one_policy_in_the_reference_and_in_a_backend(tmp_path, capsys):
+    """PPO end to end, with its time split; a backend that pays otherwise learns otherwise."""
+    options = (*TINY[:-2], "--threads", "1", "--rounds", "1", "--train", "--out", tmp_path)
+    assert bench("bridged", "--backend", "rust", *options) == 0, capsys.readouterr().err
+    (cell,) = [
+        c for c in json.loads((tmp_path / "bridged.json").read_text())["cells"]
+        if c["work"] == "training"
+    ]  # fmt: skip
+    oracle, rust = cell["results"]
+    assert oracle["policy"] == rust["policy"]
+    assert 0 < rust["environment_share"]["median"] < 1
+    assert "## fs8, PPO" in (tmp_path / "bridged.md").read_text()
+    assert bench("bridged", "--backend", "generous", *options) == 1
+    assert "generous, PPO learned another policy" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")

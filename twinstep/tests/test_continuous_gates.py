@@ -7,10 +7,10 @@ import pytest
 
 from twinstep import placing, tost
 from twinstep.averages import check_averages
-from twinstep.compare import Named
+from twinstep.compare import Named, broken_shares
 from twinstep.frames import take_lanes
 from twinstep.from_states import broken_fractions, check_from_states
-from twinstep.gates import Averages, Horizon, Window
+from twinstep.gates import Averages, Horizon, Resync, Window
 from twinstep.harness import Harness, Settings
 from twinstep.horizons import check_horizons
 from twinstep.registry import Pair, Subject
@@ -82,6 +82,20 @@ def test_a_window_may_allow_a_share_beyond_its_threshold(labs):
         found = broken_fractions(outcome, rules)
         assert [line[-len(end) :] for line, end in zip(found, ends, strict=True)] == ends
         assert outcome.lines[0].startswith("gate H, 1,200 steps: state.angle max over 5 steps")
+
+
+def test_steps_from_placed_states_are_held_to_shares_too():
+    """A step's error is its worst element's; a share may be reached, not exceeded."""
+    want = {"reward": np.zeros((1, 10, 1)), "obs": np.zeros((1, 10, 1, 3))}
+    got = {path: values.copy() for path, values in want.items()}
+    got["obs"][0, :3, 0, 1] = 0.5
+    got["obs"][0, 2, 0, 2] = np.nan
+    gates = {"reward": Resync(1.0, ((0.0, 0.0),)), "obs": Resync(1.0, ((0.1, 0.3),))}
+    assert broken_shares(want, got, gates) == []
+    got["obs"][0, 3] = -0.2
+    (line,) = broken_shares(want, got, gates)
+    assert line == "`obs`: 40.000% of 10 errors from placed states exceed 0.1, allowed 30.000%"
+    assert broken_shares(want, got, {"obs": Window(1, 1.0, ((0.1, 0.0),))}) == []
 
 
 def test_placed_states_are_played_in_groups_of_few_lanes(monkeypatch):

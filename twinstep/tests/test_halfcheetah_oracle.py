@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from twinstep.contract import Contract
+from twinstep.contracts.halfcheetah import EDGES
 from twinstep.contracts.halfcheetah import contract as make_contract
 from twinstep.errors import OracleMissing
 from twinstep.frames import Frame, Start, flatten, take_lanes, unflatten
@@ -531,6 +532,32 @@ def test_places_show_what_play_does_not(placed: dict[str, np.ndarray]) -> None:
     ends = oracle.call("kinematics", inputs(contract, "kinematics", placed))["end_at"]
     gap = ends[:, :, 1].min(1) - 0.046
     assert ((gap > 0) & (gap < 1.1e-12)).any()
+
+
+def test_places_are_as_near_to_an_edge_as_a_dtype_tells_and_no_nearer() -> None:
+    contract = contract_of()
+    oracle = oracle_of(contract)
+    low, high = real().unwrapped.model.jnt_range[3:].T
+    made = {}
+    for dtype, (nearest, farthest) in EDGES.items():
+        made[dtype] = oracle.places(1500, 3, dtype)
+        qpos = made[dtype]["qpos"]
+        ends = oracle.call("kinematics", {"qpos": qpos})["end_at"]
+        above = ends[:, :, 1] - 0.046
+        beyond = np.stack([qpos[:, 3:] - high, low - qpos[:, 3:]])
+        # A height of 1 m is held to 1e-16 m.
+        assert np.abs(above).min() > nearest - 2e-16
+        assert np.abs(beyond[beyond != 0]).min() > nearest - 2e-16
+        for apart in (above, beyond):
+            assert ((apart > 0) & (apart < farthest)).sum() > 5
+            assert ((apart < 0) & (apart > -farthest)).sum() > 5
+        assert (beyond == 0).any()
+    # Otherwise the states of a seed are the same ones.
+    one, other = made["float64"], made["float32"]
+    moved = np.abs(one["qpos"] - other["qpos"]).max(1)
+    assert moved.max() < 5e-5
+    assert 0 < (moved > 0).mean() < 0.1
+    assert one["qvel"].tobytes() == other["qvel"].tobytes()
 
 
 def test_places_follow_from_their_seed() -> None:

@@ -1,17 +1,30 @@
-"""One physical constant changed by 1 % (gravity by 0.1 %) is found, and its module is named."""
+"""One physical constant changed by 1 % (gravity by 0.1 %) is found, and its module is named.
+
+So are bugs where only placed states go: beyond the speeds of play, and at a contact's edge.
+"""
 
 import os
 
+import numpy as np
 import pytest
 
 from twinstep.averages import check_averages
 from twinstep.cases import outputs_differ
-from twinstep.compare import Rules
+from twinstep.compare import Rules, frames_differ
 from twinstep.from_states import broken_fractions, check_from_states
-from twinstep.generated.halfcheetah import constraints, dynamics, forces, inertia, modules, newton
+from twinstep.generated.halfcheetah import (
+    constraints,
+    dynamics,
+    forces,
+    inertia,
+    kinematics,
+    modules,
+    newton,
+)
 from twinstep.harness import Harness, Settings
 from twinstep.registry import Pair, Subject, environment
-from twinstep.running import Runner
+from twinstep.running import LOADED, Runner
+from twinstep.sampling import sample_module, some_starts
 
 #: The module that is named, the files that import the constant, the constant, the factor.
 BUGS = {
@@ -57,6 +70,65 @@ def _plant(monkeypatch, bug, by=None):
         changed = tuple(v * factor for v in value) if many else value * factor
         monkeypatch.setattr(file, name, changed)
     return module
+
+
+def _turning_is_held_to_60(monkeypatch):
+    """Play turns a body by 50 rad/s at most, single fields' ranges by 40; places by 150."""
+
+    def held(places, v):
+        xp = v[2].__array_namespace__()
+        bodies = kinematics.motions(places, v)
+        return [body._replace(turn=xp.clip(body.turn, -60.0, 60.0)) for body in bodies]
+
+    monkeypatch.setattr(modules, "motions", held)
+    monkeypatch.setattr(dynamics, "motions", held)
+
+
+def _a_nanometre_in_the_floor_does_not_touch(monkeypatch):
+    """What is asked of float64: on which side of the floor a point is, to 1e-12 m."""
+
+    def short(*where):
+        apart, *point = constraints.distance(*where)
+        xp = apart.__array_namespace__()
+        return xp.where((apart < 0.0) & (apart > -1e-9), 0.0, apart), *point
+
+    monkeypatch.setattr(newton, "distance", short)
+
+
+#: Bug -> the module that is named.
+BEYOND_PLAY = {
+    _turning_is_held_to_60: "bias",
+    _a_nanometre_in_the_floor_does_not_touch: "contacts",
+}
+
+
+@pytest.mark.parametrize("bug", BEYOND_PLAY)
+def test_a_bug_beyond_play_is_found_by_placed_states_alone(harness, subject, monkeypatch, bug):
+    """Play and single fields' ranges do not show it; the inputs and states of levels 1 and 2 do."""
+    bug(monkeypatch)
+    name = BEYOND_PLAY[bug]
+    pair = Pair(subject, next(c for c in subject.env.candidates if c.name == "jax64"))
+    reference = harness.reference(subject)
+    runner, contract = Runner.of(pair), subject.contract
+    rules = Rules.of(contract, candidate="jax64", dtype=runner.dtype, platform=runner.platform)
+    drawn = sample_module(contract.module(name), COUNT, np.random.default_rng(1))
+    assert not _difference(reference, runner, rules, name, drawn)
+    outcome = check_from_states(runner, reference.traces("random"), rules)
+    assert not outcome.divergences
+    assert not broken_fractions(outcome, rules)
+
+    placed = reference.module_inputs(contract.module(name), COUNT, "planted", dtype=runner.dtype)
+    assert _difference(reference, runner, rules, name, placed)
+    states, actions = reference.states(LOADED, "planted", dtype=runner.dtype)
+    want, _ = reference.oracle.steps(states, actions[None], some_starts(contract, LOADED))
+    got = runner.play_from(states, actions[None])
+    assert frames_differ(want, got, rules.from_placed())
+
+
+def _difference(reference, runner, rules, name, inputs):
+    """Return which outputs of a module differ on these inputs."""
+    both = reference.oracle.call(name, inputs), runner.call(name, inputs)
+    return outputs_differ(reference.contract, rules, name, *both)
 
 
 def _cases():

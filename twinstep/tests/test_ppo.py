@@ -122,7 +122,7 @@ def test_a_memory_ends_with_its_episode():
 
 def test_the_trainer_says_which_observations_begin_an_episode():
     """Episodes of the task take 4 steps: every fourth observation is fresh, all others are not."""
-    played = trainer._Trainer(tasks.make("cue"), dataclasses.replace(SMALL, memory=3))
+    played = trainer.Trainer(tasks.make("cue"), dataclasses.replace(SMALL, memory=3))
     act, seen = played._act, []
     played._act = lambda params, sight, key: seen.append(sight) or act(params, sight, key)
     learner, player = played.begin([0, 1])
