@@ -75,13 +75,16 @@ impl Machine {
     }
 
     /// Runs the instruction behind an EI. It may be a DI, and another EI delays nothing further.
+    ///
+    /// Whether the slice ends here depends on interrupts alone, whatever the instruction wanted: a
+    /// HALT that is not the slice's last instruction runs once more.
     pub(crate) fn step_behind_ei(&mut self) {
         self.step();
         if self.ime_delay {
             self.ime_delay = false;
             self.ime = true;
             self.halted_behind_ei = self.halted;
-            self.bail |= self.pending();
+            self.bail = self.pending();
         }
     }
 
