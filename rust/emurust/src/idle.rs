@@ -22,9 +22,9 @@ const NEAR: u16 = 24;
 /// here take 16 cycles at most, one may be late for LY and one more for mode 2, and the shortest
 /// loop's 12 are added besides.
 const LATE: u64 = 20;
-/// STAT's bits 0 and 1, and what they become from mode 2 on.
+/// STAT's bits 0 and 1, and what they are in a line of the picture.
 const MODE: u8 = 3;
-const MODES_OF_A_LINE: [u8; 3] = [3, 0, 2];
+const MODES_OF_A_LINE: [u8; 3] = [2, 3, 0];
 
 /// What a pass looked at that changes by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,10 @@ impl Look {
 struct Pass {
     cycles: u64,
     look: Look,
+    /// The loop's lowest address.
+    first: u16,
+    /// Whether it uses no register but A.
+    only_a: bool,
 }
 
 impl Machine {
@@ -92,11 +96,15 @@ impl Machine {
         let before = self.registers;
         let (start, target) = (self.cycles, self.lcd.clock_target);
         let mut look = Look::Nothing;
+        let mut first = before.pc;
+        let mut only_a = true;
         for _ in 0..LONGEST {
             if self.cycles >= end {
                 return None;
             }
+            only_a &= self.uses_only_a();
             self.look_on(&mut look)?;
+            first = first.min(self.registers.pc);
             if self.registers.pc == before.pc {
                 break;
             }
@@ -106,6 +114,8 @@ impl Machine {
         (same && clear).then_some(Pass {
             cycles: self.cycles - start,
             look,
+            first,
+            only_a,
         })
     }
 
@@ -152,35 +162,51 @@ impl Machine {
         })
     }
 
+    /// Whether the instruction at PC, one of those above, uses no register but A.
+    fn uses_only_a(&mut self) -> bool {
+        let [code, low] = [0, 1].map(|away| self.read(self.registers.pc.wrapping_add(away)));
+        match code {
+            0xCB => low & 7 == 7,
+            0x0A | 0x1A | 0xF2 | 0x01 | 0x11 | 0x21 => false,
+            0x06 | 0x0E | 0x16 | 0x1E | 0x26 | 0x2E => false,
+            0x40..=0x7F => code == 0x7F,
+            0x80..=0xBF => code & 7 == 7,
+            _ => true,
+        }
+    }
+
     /// Leaps over lines, to the last pass in mode 2 of a line further down, or likewise in mode 1.
     /// Returns how much later the next event is.
     fn leap_lines_of_loop(&mut self, pass: &Pass, end: u64) -> u64 {
+        // From the loop's beginning, so that what was found out about a loop can be used again.
+        while self.registers.pc != pass.first && self.cycles < end {
+            self.step_once();
+        }
         // Only where this slice lasts up to the event, and nothing waits for its end.
-        if self.lcd.event_at() != end || (self.ime && self.pending()) {
+        if self.cycles >= end || self.lcd.event_at() != end || (self.ime && self.pending()) {
             return 0;
         }
-        let most = self
-            .lcd
-            .lines_alike(pass.look == Look::Status)
-            .min(self.lines_undisturbed().saturating_sub(1));
-        let away = end - self.cycles;
-        let length = self.lcd.alike_length();
-        let mut lines = most;
+        let Some(alike) = self.lcd.alike(pass.look == Look::Status) else {
+            return 0;
+        };
+        // The slice in which the leap ends has to last up to the picture unit's event as well.
+        let undisturbed = self.lines_undisturbed().saturating_sub(1);
+        let mut lines = alike.lines.min(undisturbed);
         while lines > 0 {
-            let cycles = lines * LINE;
-            let passes = (cycles + away - 1) / pass.cycles;
-            let left = cycles + away - passes * pass.cycles;
+            let later = alike.start + lines * LINE + alike.length;
+            let passes = (later - 1 - self.cycles) / pass.cycles;
+            let left = later - self.cycles - passes * pass.cycles;
             // The last pass has to read what it reads when all that is late has come.
-            if left + pass.cycles + LATE > length {
+            if left + pass.cycles + LATE > alike.length {
                 lines -= 1;
                 continue;
             }
             match self.waits_through(pass, lines) {
                 Ok(registers) => {
-                    self.lcd.leap(lines);
+                    self.lcd.leap(&alike, lines);
                     self.registers = registers;
                     self.cycles += passes * pass.cycles;
-                    return cycles;
+                    return later - end;
                 }
                 Err(fewer) => lines = fewer,
             }
@@ -202,8 +228,17 @@ impl Machine {
                 }
             }
             Look::Line => {
+                // What A and the flags become depends on nothing else that it does not change.
+                let used = if pass.only_a {
+                    Registers {
+                        pc: registers.pc,
+                        ..Registers::handed_over()
+                    }
+                } else {
+                    registers
+                };
                 self.polled_lines.look_at(Poll {
-                    registers,
+                    registers: used,
                     place: self.place(registers.pc),
                     cycles: pass.cycles,
                 });
@@ -222,18 +257,27 @@ impl Machine {
             }
             // Mode 1 lasts; in the picture each line has all others.
             Look::Status if self.lcd.next_mode == 1 => {}
-            Look::Status => {
-                for mode in MODES_OF_A_LINE {
-                    registers = self
-                        .registers_waiting(pass, registers, ly, stat & !MODE | mode)
-                        .ok_or(0u64)?;
-                }
-                if registers != self.registers {
-                    return Err(0);
-                }
-            }
+            Look::Status => return self.waits_in_all_modes(pass).ok_or(0),
         }
         Ok(registers)
+    }
+
+    /// The registers in mode 2, if the loop waits in all modes of the picture, one after the other.
+    fn waits_in_all_modes(&mut self, pass: &Pass) -> Option<Registers> {
+        let (ly, stat) = (self.lcd.ly, self.lcd.stat);
+        let mut registers = self.registers;
+        let mut in_mode_2 = registers;
+        let here = MODES_OF_A_LINE
+            .iter()
+            .position(|&mode| mode == stat & MODE)?;
+        for away in 1..=MODES_OF_A_LINE.len() {
+            let mode = MODES_OF_A_LINE[(here + away) % MODES_OF_A_LINE.len()];
+            registers = self.registers_waiting(pass, registers, ly, stat & !MODE | mode)?;
+            if mode == 2 {
+                in_mode_2 = registers;
+            }
+        }
+        (registers == self.registers).then_some(in_mode_2)
     }
 
     /// Where in the ROM code at this address lies.

@@ -1,7 +1,7 @@
 //! Sleeping through whole lines: what HALT does until an interrupt comes, in one go.
 //!
-//! A slice is the time from one event to the next. A halted processor adds exactly a slice, so once
-//! it stands on an event it stands on all that follow. As long as only the picture unit's events
+//! A slice is the time from one event to the next. A halted processor adds exactly a slice, so from
+//! an event on it stands on all that follow. As long as only the picture unit's events
 //! lie ahead, and lines are alike, the machine at the beginning of a line and the machine at the
 //! beginning of another differ in LY and clocks alone.
 
@@ -24,12 +24,18 @@ impl Machine {
     /// At the beginning of a slice, halted: moves on to the last line that is like this one.
     #[inline]
     pub(crate) fn leap_halted(&mut self) {
-        if self.pending() || self.lcd.cycles_to_event() != self.lcd.alike_length() {
+        // A slice takes 4 cycles at least: closer to an event, the processor passes it.
+        if self.pending() || self.lcd.event_at() < self.cycles + 4 {
             return;
         }
-        let lines = self.lcd.lines_alike(false).min(self.lines_undisturbed());
-        self.lcd.leap(lines);
-        self.cycles += lines * LINE;
-        self.tick_timer();
+        let Some(alike) = self.lcd.alike(false) else {
+            return;
+        };
+        let lines = alike.lines.min(self.lines_undisturbed());
+        if lines > 0 {
+            self.lcd.leap(&alike, lines);
+            self.cycles = alike.start + lines * LINE;
+            self.tick_timer();
+        }
     }
 }
