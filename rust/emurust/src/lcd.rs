@@ -261,20 +261,31 @@ impl Lcd {
         self.compare_line()
     }
 
-    /// Whether the mode keeps the processor away from VRAM.
-    fn blocks_vram(&self) -> bool {
-        self.stat & MODE == 3
+    /// Whether mode 2 is in its last four cycles.
+    fn search_ends(&self) -> bool {
+        self.stat & MODE == 2 && self.clock + 4 >= self.clock_target
     }
 
-    /// Whether the mode keeps the processor away from OAM.
-    fn blocks_oam(&self) -> bool {
-        self.stat & MODE >= 2
+    /// Whether VRAM reads as FF: in mode 3 and shortly before.
+    fn hides_vram(&self) -> bool {
+        self.stat & MODE == 3 || self.search_ends()
+    }
+
+    /// Whether OAM reads as FF: in modes 2 and 3, in the LCD's first frame from LY's count on.
+    fn hides_oam(&self) -> bool {
+        self.stat & MODE >= 2 || (self.first_frame && self.transition == 2)
+    }
+
+    /// Whether writes to OAM are lost: in modes 2 and 3, but in the LCD's first frame not between
+    /// them.
+    fn guards_oam(&self) -> bool {
+        self.stat & MODE >= 2 && !(self.first_frame && self.search_ends())
     }
 
     /// Reads 8000 to 9FFF; `blocked_check` asks whether the mode forbids it.
     #[inline]
     pub fn read_vram(&self, addr: u16, blocked_check: bool) -> u8 {
-        if blocked_check && self.blocks_vram() {
+        if blocked_check && self.hides_vram() {
             return 0xFF;
         }
         self.vram[usize::from(addr & 0x1FFF)]
@@ -283,14 +294,14 @@ impl Lcd {
     /// Writes 8000 to 9FFF; `blocked_check` asks whether the mode forbids it.
     #[inline]
     pub fn write_vram(&mut self, addr: u16, value: u8, blocked_check: bool) {
-        if !(blocked_check && self.blocks_vram()) {
+        if !(blocked_check && self.stat & MODE == 3) {
             self.vram[usize::from(addr & 0x1FFF)] = value;
         }
     }
 
     /// Reads FE00 to FE9F; `blocked_check` asks whether the mode forbids it.
     pub fn read_oam(&self, addr: u16, blocked_check: bool) -> u8 {
-        if blocked_check && self.blocks_oam() {
+        if blocked_check && self.hides_oam() {
             return 0xFF;
         }
         self.oam[usize::from(addr - 0xFE00)]
@@ -298,7 +309,7 @@ impl Lcd {
 
     /// Writes FE00 to FE9F; `blocked_check` asks whether the mode forbids it.
     pub fn write_oam(&mut self, addr: u16, value: u8, blocked_check: bool) {
-        if !(blocked_check && self.blocks_oam()) {
+        if !(blocked_check && self.guards_oam()) {
             self.oam[usize::from(addr - 0xFE00)] = value;
         }
     }
