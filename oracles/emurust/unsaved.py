@@ -1,7 +1,8 @@
 """The two things that PyBoy keeps and its saved states lack, found out and set by playing.
 
-* `halted_after_ei`: HALT ran in the delay of an EI. An interrupt then comes back to the HALT itself,
-  else to behind it.
+* `halted_after_ei`: HALT ran right after an EI, and one of PyBoy's slices of time ended with it, as
+  an event of the hardware was due just then. An interrupt then comes back to the HALT itself, else
+  to behind it.
 * `window_line`: the line of the window that was drawn last. Only the last line of a drawn picture
   sets it back to -1: one that is cut short by switching the LCD off leaves it where it was, and the
   next picture that is drawn, however much later, shows the window shifted. It is 0 in a new PyBoy.
@@ -55,12 +56,14 @@ class Unsaved:
 
     def settle(self, after_ei: bool = False, window_line: int = -1) -> None:
         """Let the two be these, whatever came before. A state is to be loaded next."""
-        halt = (*(_EI if after_ei else _DI), *_HALT, *_STAY)
-        self._run(halt)
+        self._run((*_DI, *_HALT, *_STAY))
         self._boy.play(1, True)
         if window_line != -1:
-            self._run((*_off_at(window_line + 1), *halt))
+            self._run(_off_at(window_line + 1))
             self._boy.play(1, True)
+        if after_ei:
+            # The LCD's mode changes 8 cycles on, as both have run.
+            self._run((*_EI, *_HALT, *_STAY), lcd_clock=72, lcd_target=80)
             self._boy.play(1, False)
 
     def is_halted_after_ei(self) -> bool:
