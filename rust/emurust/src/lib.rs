@@ -20,6 +20,7 @@ mod machine;
 mod mapper;
 mod moves;
 mod prefixed;
+mod quick;
 mod registers;
 mod serial;
 mod state;

@@ -162,7 +162,7 @@ impl Machine {
                 self.run(end);
             } else {
                 let end = self.leap_idle(end);
-                self.run(end);
+                self.run_quickly(end);
             }
         }
         self.tick_dma();
