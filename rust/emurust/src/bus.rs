@@ -91,7 +91,7 @@ impl Machine {
                 self.tick_timer();
                 match addr {
                     0xFF04 => (self.timer.counter >> 8) as u8,
-                    0xFF05 => self.timer.tima,
+                    0xFF05 => self.timer.read_tima(),
                     0xFF06 => self.timer.tma,
                     _ => self.timer.tac | 0xF8,
                 }
@@ -113,7 +113,7 @@ impl Machine {
         io[0x00] = self.io_written[0];
         io[0x02] = self.serial.control;
         io[0x04] = (self.timer.counter >> 8) as u8;
-        io[0x05] = self.timer.tima;
+        io[0x05] = self.timer.read_tima();
         io[0x06] = self.timer.tma;
         io[0x07] = self.timer.tac | 0xF8;
         io[0x0F] = self.interrupt_flags | 0xE0;
@@ -185,7 +185,11 @@ impl Machine {
                 self.tick_timer();
                 match addr {
                     0xFF04 => self.timer.write_div(),
-                    0xFF05 => self.timer.write_tima(value),
+                    0xFF05 => {
+                        if self.timer.write_tima(value) {
+                            self.interrupt_flags |= 4;
+                        }
+                    }
                     0xFF06 => self.timer.write_tma(value),
                     _ => self.timer.write_tac(value),
                 }

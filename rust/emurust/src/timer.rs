@@ -9,8 +9,8 @@ pub(crate) struct Timer {
     pub tima: u8,
     pub tma: u8,
     pub tac: u8,
-    /// TIMA has overflowed: 1 in the 4 cycles in which it reads 0, 2 in the 4 in which TMA is
-    /// loaded, else 0.
+    /// TIMA has overflowed and TMA was loaded: 1 in the first 4 cycles, in which TIMA reads 0, 2 in
+    /// the 4 behind the interrupt, in which it cannot be written, else 0.
     pub reload: u8,
     /// Cycles that are left of the reload's step.
     pub reload_left: u8,
@@ -117,7 +117,6 @@ impl Timer {
     /// The end of a step of the reload.
     fn reload_step(&mut self) -> bool {
         if self.reload == 1 {
-            self.tima = self.tma;
             self.reload = 2;
             self.reload_left = STEP;
             true
@@ -137,6 +136,7 @@ impl Timer {
         if before && !self.signal() {
             self.tima = self.tima.wrapping_add(1);
             if self.tima == 0 {
+                self.tima = self.tma;
                 self.reload = 1;
                 self.reload_left = STEP;
             }
@@ -156,6 +156,11 @@ impl Timer {
         (edges << (bit + 1)) - (u64::from(self.counter) & ((1 << (bit + 1)) - 1))
     }
 
+    /// FF05 as it reads.
+    pub fn read_tima(&self) -> u8 {
+        if self.reload == 1 { 0 } else { self.tima }
+    }
+
     /// FF04 is written, with whatever value.
     pub fn write_div(&mut self) {
         let before = self.signal();
@@ -163,22 +168,23 @@ impl Timer {
         self.fall(before);
     }
 
-    /// FF05 is written.
-    pub fn write_tima(&mut self, value: u8) {
-        match self.reload {
-            1 => {
-                self.reload = 0;
-                self.tima = value;
-            }
-            2 => {}
-            _ => self.tima = value,
+    /// FF05 is written. In the reload's first step that calls the reload off, but its interrupt is
+    /// raised, which this says.
+    pub fn write_tima(&mut self, value: u8) -> bool {
+        if self.reload == 2 {
+            return false;
         }
+        self.tima = value;
+        let raised = self.reload == 1;
+        self.reload = 0;
+        self.reload_left = 0;
+        raised
     }
 
     /// FF06 is written.
     pub fn write_tma(&mut self, value: u8) {
         self.tma = value;
-        if self.reload == 2 {
+        if self.reload != 0 {
             self.tima = value;
         }
     }
