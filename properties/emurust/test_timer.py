@@ -69,7 +69,7 @@ def test_what_is_done_about_an_overflow(lab, act):
                         programs.append(Program().code("di\nld hl, $C000"))
                     _probe(programs[-1], tac, before, wait, what, 4 * int(rng.integers(8)))
     roms = [program.emit(0x06, 0x5A).rest().rom() for program in programs]
-    for frames in console.play(lab, roms, steps=9):
+    for frames in console.play(lab, roms, steps=13):
         assert frames["state.b"][-1] == 0x5A
 
 
