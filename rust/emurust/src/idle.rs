@@ -64,31 +64,35 @@ impl Machine {
     /// Returns the slice's end, which a leap moves.
     #[inline]
     pub(crate) fn leap_idle(&mut self, end: u64) -> u64 {
-        let near = self.registers.pc.wrapping_sub(self.last_slice_pc);
-        self.last_slice_pc = self.registers.pc;
-        if near.wrapping_add(NEAR) >= 2 * NEAR || self.ime_delay {
+        let pc = self.registers.pc;
+        let near = pc.wrapping_sub(self.last_slice_pc);
+        self.last_slice_pc = pc;
+        if near.wrapping_add(NEAR) >= 2 * NEAR || self.ime_delay || !self.hopes.try_at(pc) {
             return end;
         }
-        self.leap_loop(end)
+        let (moved_end, waits) = self.leap_loop(end);
+        self.hopes.learn(pc, waits);
+        moved_end
     }
 
-    fn leap_loop(&mut self, mut end: u64) -> u64 {
+    /// The slice's end, and whether this is a loop that waits.
+    fn leap_loop(&mut self, mut end: u64) -> (u64, bool) {
         // The first pass may have seen a change that ended the last slice.
         let Some(pass) = self.waiting_pass(end).or_else(|| self.waiting_pass(end)) else {
-            return end;
+            return (end, false);
         };
         // The first read of STAT after the LCD was switched on may be another than the next.
         if pass.look == Look::Status {
             let (ly, stat) = (self.lcd.ly, self.lcd.stat);
             if self.tried(&pass, self.registers, ly, stat) != Some(self.registers) {
-                return end;
+                return (end, false);
             }
         }
         end += self.leap_lines_of_loop(&pass, end);
         let until = end.min(self.lcd.event_at());
         let passes = (until - self.cycles).saturating_sub(1) / pass.cycles;
         self.cycles += passes * pass.cycles;
-        end
+        (end, true)
     }
 
     /// Runs one pass of a loop. None if it is none, or changed something, or an event came.

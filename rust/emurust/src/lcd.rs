@@ -8,8 +8,10 @@ mod draw;
 mod leap;
 mod penalty;
 mod registers;
+mod sprite_lines;
 mod stat;
 
+use sprite_lines::SpriteLines;
 use stat::MODE;
 
 /// Cycles of a frame, and the clock at which a frame ends.
@@ -70,6 +72,7 @@ pub struct Lcd {
     penalty: i16,
     /// STAT's interrupt line; only a rising edge raises the interrupt.
     pub(crate) stat_line: bool,
+    sprite_lines: SpriteLines,
     pub vram: [u8; 8192],
     pub oam: [u8; 160],
     pub lcdc: u8,
@@ -112,6 +115,7 @@ impl Lcd {
             stat_shows_mode_0: false,
             penalty: 0,
             stat_line: false,
+            sprite_lines: SpriteLines::new(),
             vram: [0; 8192],
             oam: [0; 160],
             lcdc: 0,

@@ -11,6 +11,7 @@ mod dma;
 mod error;
 mod execute;
 mod idle;
+mod idle_hopes;
 mod idle_lines;
 mod interrupts;
 mod joypad;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cartridge::{BANK, Cartridge};
 use crate::dma::Dma;
+use crate::idle_hopes::Hopes;
 use crate::idle_lines::PolledLines;
 use crate::joypad::Joypad;
 use crate::lcd::Lcd;
@@ -19,6 +20,7 @@ pub struct Machine {
     /// Where the last slice began that ran instructions; only leaps look at it.
     pub(crate) last_slice_pc: u16,
     pub(crate) polled_lines: PolledLines,
+    pub(crate) hopes: Hopes,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
     pub(crate) cycles: u64,
@@ -61,6 +63,7 @@ impl Machine {
             plain: false,
             last_slice_pc: 0,
             polled_lines: PolledLines::new(),
+            hopes: Hopes::new(),
             registers: Registers::handed_over(),
             cycles: 0,
             bail: false,

@@ -17,13 +17,21 @@ impl Lcd {
     }
 
     /// Places in OAM of the sprites in this line, in OAM's order.
-    pub(crate) fn sprites_in_line(&self) -> ([u8; SPRITES_IN_A_LINE], usize) {
+    pub(crate) fn sprites_in_line(&mut self) -> ([u8; SPRITES_IN_A_LINE], usize) {
         let mut found = [0; SPRITES_IN_A_LINE];
         let mut count = 0;
         if self.lcdc & OBJ_ON == 0 {
             return (found, 0);
         }
         let height = self.sprite_height();
+        if let Some(mut mask) = self.sprite_lines.of_line(&self.oam, height, self.ly) {
+            while mask != 0 && count < SPRITES_IN_A_LINE {
+                found[count] = 4 * mask.trailing_zeros() as u8;
+                count += 1;
+                mask &= mask - 1;
+            }
+            return (found, count);
+        }
         for (place, sprite) in (0..160).step_by(4).zip(self.oam.chunks_exact(4)) {
             if self.ly.wrapping_add(16).wrapping_sub(sprite[0]) < height {
                 found[count] = place;
@@ -39,7 +47,7 @@ impl Lcd {
     /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its place over the background's tiles, but 6
     /// where one of the line has the same X. Of the sum 7 are free; sprites that are all off the
     /// screen even shorten mode 3 by 4.
-    pub(super) fn line_penalty(&self) -> i16 {
+    pub(super) fn line_penalty(&mut self) -> i16 {
         let scroll = if self.first_frame {
             0
         } else {
