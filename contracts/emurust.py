@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contract import Contract, Discrete, Field, Measure, Randomness, Role
-from twinstep.environment import Environment, OracleRef, Parameter, Variant
+from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness, Role
+from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 from twinstep.errors import UserError
 
 from .emurust_cartridge import RAM_BANK, Cartridge, read_header
@@ -127,6 +127,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         starts=(Field("rom", "uint8", (SIZE,), low=0, high=255, step=1),) if brought else (),
         make_start=_random_start if params["rom"] == "random" else None,
         data=_data(params, rom),
+        modules=_MODULES,
         events=EVENTS,
         measures=(
             Measure("largest reward", "reward"),
@@ -217,6 +218,26 @@ def _require(rules: Rules) -> None:
         )
 
 
+_RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
+#: Part of the machine -> where the candidate has it, and the fields it owns: a difference is put down
+#: to the owners of what differs. None can be called alone.
+_OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "processor": (
+        f"{_RUST}/execute.rs:step",
+        ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
+    ),
+    "picture": (f"{_RUST}/lcd.rs:event", ("screen", "obs")),
+    "hardware": (f"{_RUST}/bus.rs:read_io", ("io", "ie")),
+    "sprites": (f"{_RUST}/dma.rs:tick_dma", ("oam", "fea0")),
+    "memory": (f"{_RUST}/bus.rs:write_slow", ("wram", "hram", "vram")),
+    "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
+    "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
+}
+_MODULES = tuple(
+    Module(name, (), tuple(Field(field, "uint8") for field in fields))
+    for name, (_, fields) in _OWNED.items()
+)
+
 EMURUST = Environment(
     name="emurust",
     contract=contract,
@@ -229,7 +250,21 @@ EMURUST = Environment(
         bench="twinstep.oracles.emurust.native:runners",
         work=1 << 12,
     ),
-    candidates=(),
+    candidates=(
+        CandidateRef(
+            "rust",
+            "twinstep.candidates.emurust.rust_emurust:EmuRust",
+            edit=("rust/emurust/**", "rust/twinstep_rust/src/emurust/**"),
+            sources={
+                **{name: place for name, (place, _) in _OWNED.items()},
+                "step": f"{_RUST}/machine.rs:frame",
+                "reset": f"{_RUST}/machine.rs:new",
+            },
+            packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
+            probe="twinstep.candidates.emurust.rust_emurust:probe",
+            build="twinstep.candidates.emurust.rust_emurust:build",
+        ),
+    ),
     variants=(
         *(Variant(name, {"rom": name}) for name in GAMES),
         Variant("catch-half", {"rom": "catch", "observe": "half"}),
