@@ -71,7 +71,8 @@ impl Machine {
                 if offset != 0 {
                     self.tick_lcd(offset);
                 }
-                if self.oam_is_hidden() {
+                self.tick_dma(offset);
+                if self.oam_is_hidden(offset) {
                     return 0xFF;
                 }
                 self.lcd.read_oam(addr, offset != 0)
@@ -161,7 +162,10 @@ impl Machine {
                 if offset != 0 {
                     self.tick_lcd(offset);
                 }
-                self.lcd.write_oam(addr, value, offset != 0);
+                self.tick_dma(offset);
+                if !self.dma.active {
+                    self.lcd.write_oam(addr, value, offset != 0);
+                }
             }
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)] = value,
             0xFF00..0xFF4C => {

@@ -30,29 +30,40 @@ impl Dma {
 }
 
 impl Machine {
-    /// FF46 is written.
+    /// FF46 is written. A transfer under way is begun anew, sooner if it had copied nothing.
     pub(crate) fn start_dma(&mut self, source: u8) {
+        self.tick_dma(0);
+        let early = self.dma.active && self.dma.index == 0;
         self.dma.active = true;
         self.dma.source = source;
         self.dma.index = 0;
-        self.dma.start = self.cycles + 12;
+        self.dma.start = self.cycles + if early { 8 } else { 12 };
     }
 
-    /// Whether reads of OAM give FF.
-    pub(crate) fn oam_is_hidden(&self) -> bool {
-        self.dma.active && self.cycles >= self.dma.start
+    /// Whether OAM reads FF. Writes are lost from the write to FF46 on.
+    pub(crate) fn oam_is_hidden(&self, offset: u64) -> bool {
+        self.dma.active && self.cycles + offset >= self.dma.start
     }
 
-    /// Copies what is due.
+    /// Copies what is due `offset` cycles after the processor's counter: at a slice's end, and
+    /// before the processor touches OAM or FF46. The source is read then, not cycle by cycle.
     #[inline]
-    pub(crate) fn tick_dma(&mut self) {
-        if !self.dma.active {
-            return;
+    pub(crate) fn tick_dma(&mut self, offset: u64) {
+        if self.dma.active {
+            self.copy_due(self.cycles + offset);
         }
-        while self.dma.index < 160 && self.cycles >= self.dma.start + 4 * u64::from(self.dma.index)
-        {
+    }
+
+    fn copy_due(&mut self, now: u64) {
+        let due = now.saturating_sub(self.dma.start) / 4;
+        while u64::from(self.dma.index) < due.min(160) {
             let index = self.dma.index;
-            let value = self.read(u16::from(self.dma.source) << 8 | u16::from(index));
+            // Above WRAM its echo goes on, to the very end.
+            let source = match self.dma.source {
+                0xE0.. => self.dma.source - 0x20,
+                below => below,
+            };
+            let value = self.read(u16::from(source) << 8 | u16::from(index));
             self.lcd.oam[usize::from(index)] = value;
             self.dma.index += 1;
         }

@@ -168,7 +168,7 @@ impl Machine {
                 self.run_quickly(end);
             }
         }
-        self.tick_dma();
+        self.tick_dma(0);
         if self.serial.tick(self.cycles) {
             self.interrupt_flags |= 8;
         }

@@ -107,7 +107,7 @@ impl Machine {
         to.byte(self.interrupt_enable);
         to.bytes(&self.io_as_read());
         to.bytes(&self.hram);
-        to.bytes(&if self.oam_is_hidden() {
+        to.bytes(&if self.oam_is_hidden(0) {
             [0xFF; 160]
         } else {
             self.lcd.oam
