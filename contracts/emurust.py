@@ -102,7 +102,7 @@ def cartridge_of(params: Mapping[str, Any]) -> tuple[bytes | None, Rules]:
 
 
 def header_of(params: Mapping[str, Any]) -> Cartridge:
-    """Return what the cartridge's header says; of one that the start brings, what is asked of it."""
+    """Return what the cartridge's header says; what is asked of one that the start brings."""
     rom, _ = cartridge_of(params)
     return _PLAIN if rom is None else read_header(rom, f"rom={params['rom']}")
 
@@ -219,7 +219,7 @@ def _require(rules: Rules) -> None:
 
 
 _RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
-#: Part of the machine -> where the candidate has it, and the fields it owns: a difference is put down
+#: Part of the machine -> where the candidate has it, the fields it owns: a difference is put down
 #: to the owners of what differs. None can be called alone.
 _OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
     "processor": (
