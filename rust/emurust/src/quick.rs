@@ -8,10 +8,13 @@ use crate::cartridge::BANK;
 use crate::machine::Machine;
 use crate::registers::{C, H, N, Z};
 
-/// Bytes of the longest instruction: so close to the end of its memory no code is run here.
-const LONGEST: usize = 3;
-const WRAM: usize = 0xC000;
-const HRAM: usize = 0xFF80;
+/// Where code lies: what `stretch` is compiled for.
+const ROM: u8 = 0;
+const WRAM: u8 = 1;
+const HRAM: u8 = 2;
+/// Bytes fetched at once, the longest instruction and one. So close to the end of its memory no
+/// instruction is run here.
+const FETCHED: usize = 4;
 
 /// Whether an address lies in WRAM, not in its echo.
 #[inline(always)]
@@ -32,38 +35,48 @@ impl Machine {
                 self.step_behind_ei();
                 continue;
             }
+            let before = self.cycles;
             let stopped = match self.registers.pc {
-                0..0x3FFD | 0x4000..0x7FFD => self.stretch::<false>(end),
-                0xC000..0xDFFE | 0xFF80..0xFFFD => self.stretch::<true>(end),
+                0..0x8000 => self.stretch::<ROM>(end),
+                0xC000..0xE000 => self.stretch::<WRAM>(end),
+                0xFF80.. => self.stretch::<HRAM>(end),
                 _ => true,
             };
-            if stopped {
+            if stopped || self.cycles == before {
                 self.step_once();
             }
         }
     }
 
-    /// Runs plain instructions; `RAM` says where the code lies. True if another instruction is due,
-    /// false at `end` or if the program went elsewhere.
+    /// Runs plain instructions; `KIND` says where the code lies. True if another instruction is
+    /// due, false at `end` or if the program went elsewhere.
     ///
     /// Each arm looks first whether it can do what it should, and changes registers only then.
     #[rustfmt::skip]
-    fn stretch<const RAM: bool>(&mut self, end: u64) -> bool {
+    fn stretch<const KIND: u8>(&mut self, end: u64) -> bool {
         let rom = &self.cartridge.rom;
         let (Some(lower), Some(upper)) =
-            (rom[self.lower_rom..].first_chunk::<BANK>(), rom[self.upper_rom..].first_chunk::<BANK>())
+            (rom[self.lower_rom..].first_chunk::<BANK>(), rom[self.upper_rom..].first_chunk())
         else {
             return true;
         };
         let (wram, hram) = (&mut self.wram, &mut self.hram);
         let mut r = self.registers;
-        let mut cycles = self.cycles;
-        let mut pc = usize::from(r.pc);
-        let base = pc & BANK;
-        let page = if base == 0 { lower } else { upper };
+        let page = if r.pc < 0x4000 { lower } else { upper };
+        // Where the memory of the code begins, and the last place in it to fetch at.
+        let (base, last) = match KIND {
+            ROM => (r.pc & 0x4000, BANK - FETCHED),
+            WRAM => (0xC000, 0x2000 - FETCHED),
+            _ => (0xFF80, 127 - FETCHED),
+        };
+        // In place of PC; any number beyond the memory stands for an address elsewhere.
+        let mut at = usize::from(r.pc - base);
+        // In place of the cycle counter: cycles to the end. Both save registers of the host.
+        let mut left = (end - self.cycles) as i64;
 
         /// The instruction is over.
-        macro_rules! next { ($length:expr, $cycles:expr) => {{ pc += $length; cycles += $cycles; }} }
+        macro_rules! next { ($length:expr, $cycles:expr) => {{ at += $length; left -= $cycles; }} }
+        macro_rules! go { ($target:expr) => { at = usize::from($target.wrapping_sub(base)) } }
         macro_rules! get {
             (h) => { r.h() }; (l) => { r.l() };
             (bc) => { r.bc() }; (de) => { r.de() };
@@ -82,13 +95,13 @@ impl Machine {
             else if addr < 0x4000 { lower[usize::from(addr)] }
             else if addr < 0x8000 { upper[usize::from(addr & 0x3FFF)] }
             else if in_hram(addr) { hram[usize::from(addr - 0xFF80)] }
-            else { break true }
+            else { break }
         }} }
         macro_rules! write { ($addr:expr, $value:expr) => {{
             let addr: u16 = $addr;
             if in_wram(addr) { wram[usize::from(addr & 0x1FFF)] = $value }
             else if in_hram(addr) { hram[usize::from(addr - 0xFF80)] = $value }
-            else { break true }
+            else { break }
         }} }
         macro_rules! put { ($to:ident, $value:expr, $length:expr, $cycles:expr) => {{
             let value = $value; set!($to, value); next!($length, $cycles) }} }
@@ -100,19 +113,21 @@ impl Machine {
             store!($addr, r.a, $length, $cycles) } }
         macro_rules! load_a { ($addr:expr, $length:expr, $cycles:expr) => {
             load!(a, $addr, $length, $cycles) } }
-        macro_rules! along { ($what:ident, $step:ident) => {{ $what!(r.hl, 1, 8); r.hl = r.hl.$step(1) }} }
+        macro_rules! along { ($what:ident, $step:ident) => {{
+            $what!(r.hl, 1, 8); r.hl = r.hl.$step(1) }} }
         macro_rules! with { ($operation:ident, $value:expr, $length:expr, $cycles:expr) => {{
             let value = $value; r.$operation(value); next!($length, $cycles) }} }
         macro_rules! count { ($name:ident, $operation:ident) => {{
             let value = r.$operation(get!($name)); set!($name, value); next!(1, 4) }} }
         macro_rules! count_memory { ($operation:ident) => {{
             let value = read!(r.hl);
-            if r.hl < 0x8000 { break true }
+            if r.hl < 0x8000 { break }
             let result = r.$operation(value); store!(r.hl, result, 1, 12) }} }
         macro_rules! pair { ($name:ident, $step:ident) => {{
             let value = get!($name).$step(1); set!($name, value); next!(1, 8) }} }
         macro_rules! add_hl { ($name:ident) => {{ r.add_hl(get!($name)); next!(1, 8) }} }
-        macro_rules! rotate { ($operation:ident) => {{ r.a = r.$operation(r.a); r.f &= C; next!(1, 4) }} }
+        macro_rules! rotate { ($operation:ident) => {{
+            r.a = r.$operation(r.a); r.f &= C; next!(1, 4) }} }
         macro_rules! shift { ($name:ident, $operation:ident) => {{
             let value = r.$operation(get!($name)); set!($name, value) }} }
         macro_rules! push_word { ($value:expr) => {{
@@ -123,7 +138,7 @@ impl Machine {
             } else if in_hram(sp) && sp != 0xFFFE {
                 let at = usize::from(sp - 0xFF80);
                 (hram[at], hram[at + 1]) = (low, high);
-            } else { break true }
+            } else { break }
             r.sp = sp;
         }} }
         macro_rules! pop_word { () => {{
@@ -134,48 +149,41 @@ impl Machine {
             } else if in_hram(sp) && sp != 0xFFFE {
                 let at = usize::from(sp - 0xFF80);
                 [hram[at], hram[at + 1]]
-            } else { break true };
+            } else { break };
             r.sp = sp.wrapping_add(2);
             u16::from_le_bytes(bytes)
         }} }
         macro_rules! push { ($name:ident) => {{ push_word!(get!($name)); next!(1, 16) }} }
-        macro_rules! pop { ($name:ident) => {{ let value = pop_word!(); set!($name, value); next!(1, 12) }} }
+        macro_rules! pop { ($name:ident) => {{
+            let value = pop_word!(); set!($name, value); next!(1, 12) }} }
         macro_rules! restart { ($target:expr) => {{
-            push_word!((pc as u16).wrapping_add(1)); pc = $target; cycles += 16; }} }
+            push_word!(base.wrapping_add(at as u16 + 1)); let target: u16 = $target; go!(target);
+            left -= 16; }} }
         macro_rules! return_if { ($taken:expr, $cycles:expr) => {
-            if $taken { let target = pop_word!(); pc = target.into(); cycles += $cycles; }
+            if $taken { let target = pop_word!(); go!(target); left -= $cycles; }
             else { next!(1, 8) } } }
 
-        let stopped = loop {
-            if cycles >= end { break false }
-            let [code, low, high] = if RAM {
-                let (memory, at): (&[u8], _) = match pc {
-                    WRAM..0xE000 => (&wram[..], pc - WRAM),
-                    HRAM..0xFFFF => (&hram[..], pc - HRAM),
-                    _ => break false,
-                };
-                match memory.get(at..at + LONGEST) {
-                    Some(&[code, low, high]) => [code, low, high],
-                    _ => break false,
-                }
-            } else {
-                let at = pc.wrapping_sub(base);
-                if at > BANK - LONGEST { break false }
-                [page[at], page[at + 1], page[at + 2]]
-            };
-            let word = u16::from_le_bytes([low, high]);
+        while left > 0 && at <= last {
+            let code: &[u8] = match KIND { ROM => page, WRAM => wram, _ => hram };
+            let Some(fetched) = code[at..].first_chunk::<FETCHED>() else { break };
+            let fetched = u32::from_le_bytes(*fetched);
+            let (code, low, word) = (fetched as u8, (fetched >> 8) as u8, (fetched >> 8) as u16);
             macro_rules! relative { ($taken:expr) => {
-                if $taken { pc = (pc + 2).wrapping_add_signed(isize::from(low as i8)); cycles += 12; }
+                if $taken { at = (at + 2).wrapping_add_signed(isize::from(low as i8)); left -= 12; }
                 else { next!(2, 8) } } }
             macro_rules! jump { ($taken:expr) => {
-                if $taken { pc = word.into(); cycles += 16; } else { next!(3, 12) } } }
+                if $taken { go!(word); left -= 16; } else { next!(3, 12) } } }
             macro_rules! call { ($taken:expr) => {
-                if $taken { push_word!((pc as u16).wrapping_add(3)); pc = word.into(); cycles += 24; }
+                if $taken { push_word!(base.wrapping_add(at as u16 + 3)); go!(word); left -= 24; }
                 else { next!(3, 12) } } }
             // Bits 3 to 5 name the bit. `bit` only looks, `res` clears, `set` sets.
             macro_rules! bits { ($name:ident) => {{
                 let (value, mask) = (get!($name), 1 << (low >> 3 & 7));
-                match low >> 6 { 1 => r.bit(value, mask), 2 => set!($name, value & !mask), _ => set!($name, value | mask) }
+                match low >> 6 {
+                    1 => r.bit(value, mask),
+                    2 => set!($name, value & !mask),
+                    _ => set!($name, value | mask),
+                }
             }} }
             match code {
                 0x00 => next!(1, 4), 0x01 => put!(bc, word, 3, 12), 0x02 => store_a!(r.bc(), 1, 8),
@@ -281,12 +289,11 @@ impl Machine {
                 0xDF => restart!(0x18), 0xE0 => store!(0xFF00 | u16::from(low), r.a, 2, 12),
                 0xE1 => pop!(hl), 0xE2 => store!(0xFF00 | u16::from(r.c), r.a, 1, 8),
                 0xE5 => push!(hl), 0xE6 => with!(and, low, 2, 8), 0xE7 => restart!(0x20),
-                0xE8 => { r.sp = r.sp_plus(low); next!(2, 16) },
-                0xE9 => { pc = r.hl.into(); cycles += 4 }, 0xEA => store!(word, r.a, 3, 16),
-                0xEE => with!(xor, low, 2, 8), 0xEF => restart!(0x28),
-                0xF0 => load!(a, 0xFF00 | u16::from(low), 2, 12), 0xF1 => pop!(af),
-                0xF2 => load!(a, 0xFF00 | u16::from(r.c), 1, 8), 0xF5 => push!(af),
-                0xF6 => with!(or, low, 2, 8), 0xF7 => restart!(0x30),
+                0xE8 => { r.sp = r.sp_plus(low); next!(2, 16) }, 0xE9 => { go!(r.hl); left -= 4 },
+                0xEA => store!(word, r.a, 3, 16), 0xEE => with!(xor, low, 2, 8),
+                0xEF => restart!(0x28), 0xF0 => load!(a, 0xFF00 | u16::from(low), 2, 12),
+                0xF1 => pop!(af), 0xF2 => load!(a, 0xFF00 | u16::from(r.c), 1, 8),
+                0xF5 => push!(af), 0xF6 => with!(or, low, 2, 8), 0xF7 => restart!(0x30),
                 0xF8 => { r.hl = r.sp_plus(low); next!(2, 12) },
                 0xF9 => { r.sp = r.hl; next!(1, 8) }, 0xFA => load!(a, word, 3, 16),
                 0xFE => with!(cp, low, 2, 8), 0xFF => restart!(0x38),
@@ -318,19 +325,19 @@ impl Machine {
                             _ if low & 0xC0 == 0x40 => {
                                 let value = read!(r.hl);
                                 r.bit(value, 1 << (low >> 3 & 7));
-                                cycles += 4;
+                                left -= 4;
                             }
-                            _ => break true,
+                            _ => break,
                         },
                     }
                     next!(2, 8)
                 }
-                _ => break true,
+                _ => break,
             }
-        };
-        r.pc = pc as u16;
+        }
+        r.pc = base.wrapping_add(at as u16);
         self.registers = r;
-        self.cycles = cycles;
-        stopped
+        self.cycles = end.wrapping_add_signed(-left);
+        left > 0 && at <= last
     }
 }
