@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,15 +92,18 @@ class Boys:
         width: tuple[int, ...] = (144, 160),
         **more: Any,
     ) -> Boys:
-        """Begin an episode of a game per seed."""
+        """Begin an episode of a game per seed. rules: its own with a reward for what is new."""
         import twinstep_rust  # pyright: ignore[reportMissingImports]
 
         rom = GAMES[game].rom
-        rules = GAMES[game].rules if rules is None else rules
+        if rules is None:
+            own = GAMES[game].rules
+            new = New(tuple(own.observed.values())[:5], 0.25)
+            rules = replace(own, reward=(*own.reward, new))
         play = play_of(rom, rules, **more)
         batch = twinstep_rust.EmuRustBatch.reset(play, bytes_of(rom)[None], seeds)
-        new = sum(isinstance(each, New) for each in rules.reward)
-        return cls(rom, play, batch, width, new)
+        news = sum(isinstance(each, New) for each in rules.reward)
+        return cls(rom, play, batch, width, news)
 
     def other(self, batch: Any) -> Boys:
         """The same game in another batch."""

@@ -109,6 +109,28 @@ def test_auto_reset_is_a_reset_by_hand_of_the_lanes_that_ended(mode: str) -> Non
             got = {name: values[t, lane : lane + 1] for name, values in played.items()}
             assert_equal(got, row, (lane, t))
     assert all(ends > 0), "episodes of both kinds"
+    assert (np.unpackbits(played["seen"], -1).sum(-1) > 3).any(), "something is remembered"
+
+
+def test_the_present_frame_is_a_first_one_where_a_lane_was_reset() -> None:
+    boys, ended = Boys.begin("catch", seeds(4), **SHORT), 0
+    for action in actions_of("catch", 15, 4):
+        played = boys.step(action, "same-step")
+        over = played["terminated"] | played["truncated"]
+        del played["final_obs"]
+        for name in ("reward", "terminated", "truncated"):
+            played[name][over] = 0
+        assert_equal(boys.look(), played, "now")
+        ended += over.sum()
+    assert ended > 3
+
+
+def test_an_episode_is_cut_after_its_last_step() -> None:
+    boys = Boys.begin("explorer", seeds(1), max_episode_steps=3)
+    played = boys.rollout(actions_of("explorer", 5, 1))
+    assert played["truncated"][:, 0].tolist() == [False, False, True, True, True]
+    assert played["elapsed"][:, 0].tolist() == [1, 2, 3, 4, 5]
+    assert not played["terminated"].any()
 
 
 def test_the_next_seed_counts_up_its_second_word() -> None:
