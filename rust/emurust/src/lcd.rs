@@ -174,7 +174,12 @@ impl Lcd {
             (2, 1) => {
                 self.transition = 2;
                 self.clock_target += EARLY_LY;
-                self.set_line(self.ly.wrapping_add(1))
+                self.ly = self.ly.wrapping_add(1);
+                if self.first_frame {
+                    self.forget_comparison()
+                } else {
+                    self.compare_line()
+                }
             }
             (2, _) => self.begin_search(),
             (3, _) => {
@@ -206,7 +211,13 @@ impl Lcd {
         self.next_mode = 3;
         self.clock_target += MODE_2;
         self.window_reached |= self.ly == self.wy;
-        self.set_mode(2)
+        let raised = self.set_mode(2);
+        // In the first frame LY is compared no sooner than here.
+        if self.first_frame {
+            raised | self.compare_line()
+        } else {
+            raised
+        }
     }
 
     /// Mode 0.

@@ -51,6 +51,11 @@ impl Lcd {
         self.move_stat_line()
     }
 
+    pub(super) fn forget_comparison(&mut self) -> u8 {
+        self.stat &= !LYC_EQUAL;
+        self.move_stat_line()
+    }
+
     /// FF41 is read.
     pub(super) fn read_stat(&mut self) -> u8 {
         if std::mem::take(&mut self.stat_shows_mode_0) {
