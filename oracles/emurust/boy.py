@@ -90,8 +90,9 @@ class Boy:
         # A read of FF41 would change what STAT shows next.
         named["io"] = memory[0xFF00:0xFF41] + [0] + memory[0xFF42:0xFF80]
         for name, (first, end) in _MEMORY.items():
-            named[name] = memory[first:end]
-        named["cart_ram"] = [byte for bank in range(self._banks) for byte in self._ram(bank)]
+            named[name] = bytearray(memory[first:end])
+        ram = b"".join(bytes(self._ram(bank)) for bank in range(self._banks))
+        named["cart_ram"] = bytearray(ram)
         named["screen"] = self.screen()
         return {item.name: np.array(named[item.name], item.dtype) for item in SHOWN}
 

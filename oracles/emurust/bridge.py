@@ -1,4 +1,4 @@
-"""PyBoy as an environment: the emurust oracle. Rewards and ends are read from memory by the rules."""
+"""PyBoy as an environment: the emurust oracle. Rewards and ends are read from memory by rules."""
 
 from __future__ import annotations
 
@@ -37,14 +37,20 @@ class EmuRustOracle:
         self._score = Score(self._rules)
         self._sets = [_buttons(names) for names in self._rules.actions]
         self._held = self._elapsed = 0
+        self._spare: list[EmuRustOracle] = []
         self._events = np.zeros(len(contract.events), bool)
 
     def reset(self, start: Start) -> Frame:
         """Begin the episode of the seed u32[2], with the cartridge of the field `rom` if any."""
-        rules, boy = self._rules, self._cartridge(start)
-        low, high = (int(word) for word in np.asarray(start.seed))
+        self._cartridge(start).begin()
+        self._start(np.asarray(start.seed))
+        return self._frame(0.0)
+
+    def _start(self, seed: np.ndarray) -> None:
+        """Play from the hand-over to where the episode of the seed u32[2] begins."""
+        rules, boy = self._rules, self._playing()
+        low, high = (int(word) for word in seed)
         key = h32(low ^ h32(high))
-        boy.begin()
         boy.play(rules.seed_frame, False)
         if rules.seed is not None:
             for byte in range(rules.seed.size):
@@ -53,18 +59,21 @@ class EmuRustOracle:
         boy.play(rules.start_frames - rules.seed_frame + wait, True)
         self._held = self._elapsed = 0
         self._score.begin(boy.memory)
-        return self._frame(0.0)
 
     def step(self, action: Any) -> Frame:
         """Hold the buttons of an action [1] for a step."""
+        return self._frame(self._advance(int(np.asarray(action)[0])))
+
+    def _advance(self, action: int) -> float:
+        """Play a step; return its reward."""
         boy = self._playing()
-        held = self._sets[int(np.asarray(action)[0])]
+        held = self._sets[action]
         before = self._score.look(boy.memory)
         boy.hold(held, self._held)
         self._held = held
         boy.play(self._skip, True)
         self._elapsed += 1
-        return self._frame(self._score.reward(before, boy.memory))
+        return self._score.reward(before, boy.memory)
 
     def load(self, state: Fields) -> None:
         """Continue from a state, shown and hidden."""
@@ -85,8 +94,19 @@ class EmuRustOracle:
         """Return bool[E]: which contract.events the latest reset or step brought about."""
         return self._events.copy()
 
+    def lanes(self, count: int) -> Any:
+        """Return `count` episodes side by side; see protocols.Lanes."""
+        from twinstep.oracles.emurust.lanes import EmuRustLanes
+
+        # Kept for the next time: a PyBoy is dear to make.
+        more = range(len(self._spare), count)
+        self._spare += [EmuRustOracle(self._contract) for _ in more]
+        return EmuRustLanes(self._contract, self._spare[:count])
+
     def close(self) -> None:
         """Free PyBoy."""
+        for oracle in self._spare:
+            oracle.close()
         if self._boy is not None:
             self._boy.close()
 
@@ -95,7 +115,8 @@ class EmuRustOracle:
         if "rom" in start.fields:
             rom = np.asarray(start.fields["rom"], np.uint8).tobytes()
             if self._boy is None or rom != self._rom:
-                self.close()
+                if self._boy is not None:
+                    self._boy.close()
                 self._boy, self._rom = Boy(rom), rom
         return self._playing()
 
@@ -104,17 +125,15 @@ class EmuRustOracle:
         return self._boy
 
     def _frame(self, reward: float) -> Frame:
-        boy, rules = self._playing(), self._rules
-        state = boy.shown()
+        state = self._playing().shown()
         state["elapsed"] = np.array(self._elapsed, np.int32)
         if self._score.seen.size:
             state["seen"] = self._score.seen.copy()
-        ended = rules.done is not None and read(boy.memory, rules.done) != 0
-        truncated = self._elapsed >= self._limit
+        ended, truncated = self._ends()
         happened = {"scored": reward > 0, "lost": reward < 0, "ended": ended, "cut": truncated}
         self._events = np.array([happened[name] for name in self._contract.events])
         return Frame(
-            obs=self._observation(state)[None],
+            obs=self._observation()[None],
             reward=np.array([reward], np.float32),
             terminated=np.bool_(ended),
             truncated=np.bool_(truncated),
@@ -123,13 +142,19 @@ class EmuRustOracle:
             state=state,
         )
 
-    def _observation(self, state: Fields) -> np.ndarray:
-        kind = self._contract.params["observe"]
+    def _ends(self) -> tuple[bool, bool]:
+        """Return whether the episode is terminated, and whether it is truncated."""
+        rules = self._rules
+        over = rules.done is not None and read(self._playing().memory, rules.done) != 0
+        return over, self._elapsed >= self._limit
+
+    def _observation(self) -> np.ndarray:
+        kind, boy = self._contract.params["observe"], self._playing()
         if kind == "values":
-            memory = self._playing().memory
             values = self._rules.observed.values()
-            return np.array([memory[at] for value in values for at in _places(value)], np.uint8)
-        return state["screen"][::2, ::2] if kind == "half" else state["screen"]
+            places = [boy.memory[at] for value in values for at in _places(value)]
+            return np.array(places, np.uint8)
+        return boy.screen()[::2, ::2] if kind == "half" else boy.screen()
 
 
 class Score:
