@@ -29,7 +29,11 @@ fn in_hram(addr: u16) -> bool {
 
 impl Machine {
     /// Runs instructions up to `end`, or to the one that bails out.
+    ///
+    /// Plain instructions go on over the picture unit's events within a line, which nobody sees
+    /// but those who look at the unit: it is brought up to them when another instruction is due.
     pub(crate) fn run_quickly(&mut self, end: u64) {
+        let line_end = self.end_of_line(end);
         while self.cycles < end && !self.bail {
             if self.ime_delay {
                 self.step_behind_ei();
@@ -37,14 +41,36 @@ impl Machine {
             }
             let before = self.cycles;
             let stopped = match self.registers.pc {
-                0..0x8000 => self.stretch::<ROM>(end),
-                0xC000..0xE000 => self.stretch::<WRAM>(end),
-                0xFF80.. => self.stretch::<HRAM>(end),
+                0..0x8000 => self.stretch::<ROM>(line_end),
+                0xC000..0xE000 => self.stretch::<WRAM>(line_end),
+                0xFF80.. => self.stretch::<HRAM>(line_end),
                 _ => true,
             };
+            if self.cycles >= end {
+                if self.cycles < line_end {
+                    while self.lcd.event_at() <= self.cycles {
+                        self.tick_lcd(0);
+                    }
+                } else if line_end > end {
+                    self.lcd.skip_to_blank();
+                }
+                break;
+            }
             if stopped || self.cycles == before {
                 self.step_once();
             }
+        }
+    }
+
+    /// How long plain instructions may run: `end`, or further, to the next time that LY is counted.
+    fn end_of_line(&self, end: u64) -> u64 {
+        if self.dma.active || self.lcd.event_at() != end {
+            return end;
+        }
+        let timer = self.timer.last_cycles + self.timer.event;
+        match self.lcd.line_counted_at() {
+            Some(at) if at < timer && at < self.serial.event => at,
+            _ => end,
         }
     }
 
@@ -164,9 +190,9 @@ impl Machine {
             else { next!(1, 8) } } }
 
         while left > 0 && at <= last {
-            let code: &[u8] = match KIND { ROM => page, WRAM => wram, _ => hram };
-            let Some(fetched) = code[at..].first_chunk::<FETCHED>() else { break };
-            let fetched = u32::from_le_bytes(*fetched);
+            macro_rules! fetch { ($from:ident) => {
+                u32::from_le_bytes([$from[at], $from[at + 1], $from[at + 2], $from[at + 3]]) } }
+            let fetched = match KIND { ROM => fetch!(page), WRAM => fetch!(wram), _ => fetch!(hram) };
             let (code, low, word) = (fetched as u8, (fetched >> 8) as u8, (fetched >> 8) as u16);
             macro_rules! relative { ($taken:expr) => {
                 if $taken { at = (at + 2).wrapping_add_signed(isize::from(low as i8)); left -= 12; }

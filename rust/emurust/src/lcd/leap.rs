@@ -56,6 +56,25 @@ impl Lcd {
         (self.last_cycles + self.clock_target).saturating_sub(self.clock)
     }
 
+    /// The processor's counter at which LY is counted next, if until then nothing happens in this
+    /// line of the picture but that modes change, which raises no interrupt.
+    pub(crate) fn line_counted_at(&self) -> Option<u64> {
+        let alike = self.alike(false)?;
+        (self.ly < LAST_SHOWN).then_some(alike.start + LINE - EARLY_LY)
+    }
+
+    /// From whatever mode of such a line to its mode 0, which lasts until LY is counted.
+    pub(crate) fn skip_to_blank(&mut self) {
+        if self.draw && self.next_mode != 2 {
+            self.draw_line();
+        }
+        self.next_mode = 2;
+        self.transition = 1;
+        self.clock_target = (u64::from(self.ly) + 1) * LINE - EARLY_LY;
+        let raised = self.set_mode(0);
+        debug_assert_eq!(raised, 0, "an interrupt was leapt over");
+    }
+
     /// Moves on to the beginning of a line so many lines further down; those that are passed are
     /// drawn if this frame is.
     pub(crate) fn leap(&mut self, alike: &Alike, lines: u64) {
