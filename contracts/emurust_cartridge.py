@@ -1,7 +1,7 @@
 """What a cartridge's header says, and which cartridges are supported. Data only.
 
 Facts about PyBoy 2.8.1, measured:
-* Every cartridge has RAM: a code of 0 (or 1, 2) at $149 still gives one bank of 8 KB, with MBC2 too.
+* Every cartridge has RAM: a code of 0, 1 or 2 at $149 still gives one bank of 8 KB.
 * A saved state keeps 8 bits of the ROM bank: of an MBC5 with more than 256 banks it loses the 9th.
   Such cartridges are refused. So are those with a clock, which runs by wall time.
 """

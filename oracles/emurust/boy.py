@@ -35,7 +35,7 @@ class Boy:
         self._boy.set_emulation_speed(0)
         self.memory: Any = self._boy.memory
         self._registers: Any = self._boy.register_file
-        self._cut = False  # window_line may be other than -1
+        self._cut = True  # window_line may be other than -1, as in every new PyBoy
         self._banks = read_header(rom).ram_size // RAM_BANK
         self.memory[0xFF50] = 1  # the boot ROM is off
         self.saved = Saved(read_header(rom), self.save())
@@ -49,7 +49,7 @@ class Boy:
 
     def begin(self) -> None:
         """Begin again, as the boot ROM hands over."""
-        self._continue(self._handover)
+        self._continue(self._handover, halted=False)
 
     def save(self) -> bytes:
         """Return PyBoy's own saved state."""
@@ -59,8 +59,9 @@ class Boy:
 
     def load(self, state: Any) -> None:
         """Continue from a state."""
-        after_ei, line = bool(state["halted_after_ei"]), int(state["window_line"])
-        self._continue(self.saved.compose(state), after_ei, line)
+        halted, after_ei = bool(state["halted"]), bool(state["halted_after_ei"])
+        line = int(state["window_line"])
+        self._continue(self.saved.compose(state), halted, after_ei, line)
 
     def put(self, blob: bytes) -> None:
         """Load a saved state and nothing else."""
@@ -77,7 +78,7 @@ class Boy:
         if cut:
             line = self._unsaved.find_window_line()
         if halted or cut:
-            self._continue(blob, after_ei, line)
+            self._continue(blob, halted, after_ei, line)
         named |= {"halted_after_ei": np.array(after_ei), "window_line": np.array(line)}
         return {item.name: named[item.name].astype(item.dtype) for item in HIDDEN}
 
@@ -134,9 +135,15 @@ class Boy:
         self._boy.tick(4, True)
         return self.save()
 
-    def _continue(self, blob: bytes, after_ei: bool = False, window_line: int = -1) -> None:
-        """Load a saved state, and what it lacks; nothing is left of what came before."""
-        self._unsaved.settle(after_ei, window_line)
+    def _continue(
+        self, blob: bytes, halted: bool, after_ei: bool = False, window_line: int = -1
+    ) -> None:
+        """Load a saved state, and what it lacks; nothing is left of what came before.
+
+        Unless the state is halted, what a HALT left does not matter: the next one sets it anew.
+        """
+        if halted or self._cut or window_line != -1:
+            self._unsaved.settle(after_ei, window_line)
         self.put(blob)
         self._cut = window_line != -1
 

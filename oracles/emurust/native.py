@@ -1,176 +1,218 @@
-"""PyBoy as it is run for speed, for `twinstep bench`: no saved states, no frames of inner fields.
+"""The reference as a whole environment for `twinstep bench`: PyBoys in threads or in processes.
 
-One after another, on threads (`tick` lets go of Python's lock), and in processes. Each lane plays
-all of its steps before the next one does. A new episode begins from the hand-over's saved state.
+Each way does what an environment has to: it plays the frames, reads the reward's bytes, copies the
+observation, and begins the next episode by loading a saved state. PyBoy's tick lets other threads
+run meanwhile, its memory reads do not.
 """
 
 from __future__ import annotations
 
-import mmap
 import multiprocessing
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import Connection
+from multiprocessing import shared_memory
 from typing import Any
 
 import numpy as np
 
 from twinstep.contract import Contract
+from twinstep.contracts.emurust import cartridge_of
+from twinstep.contracts.emurust import contract as make_contract
+from twinstep.errors import UserError
 from twinstep.frames import Fields
-from twinstep.oracles.emurust.bridge import EmuRustOracle
+from twinstep.oracles.emurust.episode import Episode
 from twinstep.players import Entry
 from twinstep.timestep import next_seeds
 
-#: Frames over which instructions are counted.
-_COUNTED = 20
+_NAMES = ("obs", "reward", "terminated", "truncated")
+Arrays = dict[str, np.ndarray]
 
 
-class Lane(EmuRustOracle):
-    """One PyBoy that shows an observation, a reward and an end, and is not asked for more."""
+class Slice:
+    """Some lanes in turn: N episodes, one PyBoy each."""
 
-    def __init__(self, contract: Contract) -> None:
-        super().__init__(contract)
-        boy = self._playing()
-        boy.begin()
-        self._handover = boy.save()
-        self._seed = np.zeros(2, np.uint32)
+    def __init__(self, contract: Contract, lanes: int) -> None:
+        rom, _ = cartridge_of(contract.params)
+        if rom is None:
+            raise UserError(f"rom={contract.params['rom']}: choose one cartridge to be measured")
+        self._contract = contract
+        self._seeds = np.zeros((lanes, 2), np.uint32)
+        self._episodes = [Episode(contract.params, rom) for _ in range(lanes)]
 
-    def begin(self, seed: np.ndarray) -> None:
-        """Begin the episode of a seed u32[2]."""
-        self._seed = seed
-        self._playing().put(self._handover)
-        self._start(seed)
+    def begin(self, seeds: np.ndarray) -> None:
+        """Begin the episodes of seeds u32[N, 2]."""
+        self._seeds = seeds.copy()
+        for episode, seed in zip(self._episodes, seeds, strict=True):
+            episode.begin(seed)
 
-    def play(self, actions: np.ndarray, out: dict[str, np.ndarray]) -> None:
-        """Play actions i32[T] under same-step auto-reset; arrays of `out` are [T, ...]."""
-        for t, action in enumerate(actions):
-            out["reward"][t] = self._advance(int(action))
-            terminated, truncated = self._ends()
-            out["terminated"][t], out["truncated"][t] = terminated, truncated
-            if terminated or truncated:
-                self.begin(next_seeds(self._seed))
-            out["obs"][t] = self._observation()
+    def play(self, actions: np.ndarray, out: Arrays) -> None:
+        """Play actions i32[T, N, 1]; out: [T, N, ...] for each of _NAMES."""
+        for t, row in enumerate(actions[:, :, 0].tolist()):
+            for lane, episode in enumerate(self._episodes):
+                out["reward"][t, lane] = episode.step(row[lane])
+                ended, cut = episode.terminated, episode.truncated
+                out["terminated"][t, lane], out["truncated"][t, lane] = ended, cut
+                if ended or cut:
+                    self._seeds[lane] = next_seeds(self._seeds[lane])
+                    episode.begin(self._seeds[lane])
+                out["obs"][t, lane] = episode.observation(episode.boy.screen())
 
-    def fields(self) -> dict[str, np.ndarray]:
-        """Return the shown fields of the state."""
-        return dict(self._frame(0.0).state)
+    def state(self) -> Arrays:
+        """Return the shown fields [N, ...]."""
+        shown = [episode.boy.shown() for episode in self._episodes]
+        named = {name: np.stack([fields[name] for fields in shown]) for name in shown[0]}
+        named["elapsed"] = np.array([episode.elapsed for episode in self._episodes], np.int32)
+        if self._episodes[0].score.seen.size:
+            named["seen"] = np.stack([episode.score.seen for episode in self._episodes])
+        return named
+
+    def close(self) -> None:
+        """Free the PyBoys."""
+        for episode in self._episodes:
+            episode.boy.close()
 
 
-class Boys:
-    """N lanes on some threads; see players.Player."""
+class InThreads:
+    """Slices side by side in threads; see players.Player."""
 
     def __init__(self, contract: Contract, lanes: int, steps: int, threads: int) -> None:
-        self._lanes = [Lane(contract) for _ in range(lanes)]
-        self._out = shared(contract, lanes, steps)
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._actions = np.zeros((steps, lanes), np.int32)
+        self._edges = _edges(lanes, threads)
+        self._slices = [Slice(contract, last - first) for first, last in self._edges]
+        self._out: Arrays = {n: np.zeros(s, d) for n, (s, d) in _shapes(contract, lanes, steps)}
+        self._actions = np.zeros((steps, lanes, 1), np.int32)
+        self._pool = ThreadPoolExecutor(threads)
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """Begin the episodes of seeds u32[N, 2]; actions i32[T, N, 1] are of every `play`."""
-        self._actions = np.array(actions[..., 0])
-        for lane, seed in zip(self._lanes, seeds, strict=True):
-            lane.begin(seed)
+        self._actions = np.array(actions)
+        for part, (first, last) in zip(self._slices, self._edges, strict=True):
+            part.begin(seeds[first:last])
 
     def play(self) -> None:
-        """Play all steps of all lanes."""
-        each = self._pool.map if self._pool else map
-        list(each(self._one, range(len(self._lanes))))
+        """Play all steps."""
+
+        def one(number: int) -> None:
+            first, last = self._edges[number]
+            out = {name: array[:, first:last] for name, array in self._out.items()}
+            self._slices[number].play(self._actions[:, first:last], out)
+
+        list(self._pool.map(one, range(len(self._slices))))
 
     def shown(self) -> Fields:
         """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
         return self._out
 
     def state(self) -> Fields:
-        """Return the state's shown fields [N, ...]."""
-        return stacked([lane.fields() for lane in self._lanes])
-
-    def _one(self, lane: int) -> None:
-        out = {name: values[:, lane] for name, values in self._out.items()}
-        self._lanes[lane].play(self._actions[:, lane], out)
+        """Return the shown fields [N, ...]."""
+        return _joined([part.state() for part in self._slices])
 
 
-class Processes:
-    """N lanes in some processes, which write into memory that all share; see players.Player."""
+class InProcesses:
+    """Slices side by side in processes, which write to shared memory; see players.Player."""
 
-    def __init__(self, contract: Contract, lanes: int, steps: int, processes: int) -> None:
-        self._out = shared(contract, lanes, steps)
-        self._parts = np.array_split(np.arange(lanes), processes)
-        self._ends: list[Connection] = []
-        fork = multiprocessing.get_context("fork")
-        for part in self._parts:
-            ours, theirs = fork.Pipe()
-            out = {name: values[:, part[0] : part[-1] + 1] for name, values in self._out.items()}
-            child = fork.Process(target=_serve, args=(theirs, contract, out), daemon=True)
+    def __init__(self, contract: Contract, lanes: int, steps: int, threads: int) -> None:
+        shapes = _shapes(contract, lanes, steps)
+        self._memory, self._out = {}, {}
+        for name, (shape, dtype) in shapes:
+            size = max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+            self._memory[name] = shared_memory.SharedMemory(create=True, size=size)
+            self._out[name] = np.ndarray(shape, dtype, self._memory[name].buf)
+        self._edges = _edges(lanes, threads)
+        names = {name: memory.name for name, memory in self._memory.items()}
+        spawn = multiprocessing.get_context("spawn")
+        self._pipes, self._children = [], []
+        for first, last in self._edges:
+            mine, theirs = spawn.Pipe()
+            asked = (theirs, dict(contract.params), names, lanes, steps, first, last)
+            child = spawn.Process(target=_serve, args=asked, daemon=True)
             child.start()
-            theirs.close()
-            self._ends.append(ours)
+            self._pipes.append(mine)
+            self._children.append(child)
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """Begin the episodes of seeds u32[N, 2]; actions i32[T, N, 1] are of every `play`."""
-        self._ask([("begin", seeds[part], actions[:, part]) for part in self._parts])
+        for pipe, (first, last) in zip(self._pipes, self._edges, strict=True):
+            pipe.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
+        self._answers()
 
     def play(self) -> None:
-        """Play all steps of all lanes."""
-        self._ask([("play",)] * len(self._parts))
+        """Play all steps."""
+        for pipe in self._pipes:
+            pipe.send(("play",))
+        self._answers()
 
     def shown(self) -> Fields:
         """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
         return self._out
 
     def state(self) -> Fields:
-        """Return the state's shown fields [N, ...]."""
-        found = self._ask([("state",)] * len(self._parts))
-        return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+        """Return the shown fields [N, ...]."""
+        for pipe in self._pipes:
+            pipe.send(("state",))
+        return _joined(self._answers())
 
-    def _ask(self, requests: Sequence[tuple[Any, ...]]) -> list[Any]:
-        for end, request in zip(self._ends, requests, strict=True):
-            end.send(request)
-        return [end.recv() for end in self._ends]
+    def _answers(self) -> list[Any]:
+        return [pipe.recv() for pipe in self._pipes]
 
-
-def _serve(end: Connection, contract: Contract, out: dict[str, np.ndarray]) -> None:
-    steps, lanes = out["reward"].shape
-    boys = Boys(contract, lanes, steps, 1)
-    boys._out = out
-    while True:
-        try:
-            method, *args = end.recv()
-        except EOFError:
-            return
-        end.send(getattr(boys, method)(*args))
-
-
-def shared(contract: Contract, lanes: int, steps: int) -> dict[str, np.ndarray]:
-    """Return zeroed arrays [T, N, ...] for what is shown, in memory that processes share."""
-    layout = contract.layout()
-    out = {}
-    for name in ("obs", "reward", "terminated", "truncated"):
-        dtype, (*own,) = layout[name]
-        shape = (steps, lanes, *(own[1:] if name in ("obs", "reward") else own))
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        out[name] = np.frombuffer(mmap.mmap(-1, size), dtype).reshape(shape)
-    return out
-
-
-def stacked(rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Put fields of lanes side by side, [N, ...]."""
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    def __del__(self) -> None:
+        for child in self._children:
+            child.terminate()
+        self._out.clear()
+        for memory in self._memory.values():
+            memory.close()
+            memory.unlink()
 
 
 def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
-    """Return PyBoy's ways to play N lanes for T steps; with one thread the plain one."""
-    ways: dict[str, Callable[[], Any]] = {
-        "one after another": lambda: Boys(contract, lanes, steps, 1)
+    """Return the reference's ways to play N lanes for T steps; with one thread the plain one."""
+    if threads == 1:
+        return [Entry("PyBoy, one after another", InThreads(contract, lanes, steps, 1))]
+    return [
+        Entry("PyBoy in processes", InProcesses(contract, lanes, steps, threads)),
+        Entry("PyBoy in threads", InThreads(contract, lanes, steps, threads)),
+    ]
+
+
+def _serve(
+    pipe: Any, params: Any, names: Any, lanes: int, steps: int, first: int, last: int
+) -> None:
+    """Be one process of InProcesses."""
+    contract = make_contract(params)
+    part = Slice(contract, last - first)
+    memory = {name: shared_memory.SharedMemory(name=where) for name, where in names.items()}
+    out = {
+        name: np.ndarray(shape, dtype, memory[name].buf)[:, first:last]
+        for name, (shape, dtype) in _shapes(contract, lanes, steps)
     }
-    if threads > 1:
-        ways = {
-            f"{threads} processes": lambda: Processes(contract, lanes, steps, min(threads, lanes)),
-            f"{threads} threads": lambda: Boys(contract, lanes, steps, threads),
-        }
-    about = {"facts": facts(contract)}
-    return [Entry(name, make(), about) for name, make in ways.items()]
+    actions = np.zeros((steps, last - first, 1), np.int32)
+    while True:
+        try:
+            asked = pipe.recv()
+        except EOFError:
+            return
+        answer: Any = None
+        if asked[0] == "begin":
+            actions = asked[2]
+            part.begin(asked[1])
+        elif asked[0] == "play":
+            part.play(actions, out)
+        else:
+            answer = part.state()
+        pipe.send(answer)
 
 
-def facts(contract: Contract) -> dict[str, float]:
-    """Return what a step is made of; instructions are counted by PyBoy's own hooks."""
-    return {"Frames per step": contract.params["frame_skip"]}
+def _shapes(
+    contract: Contract, lanes: int, steps: int
+) -> list[tuple[str, tuple[tuple[int, ...], str]]]:
+    shown = (steps, lanes)
+    shapes = ((*shown, *contract.observation.shape), shown, shown, shown)
+    return list(zip(_NAMES, zip(shapes, ("u1", "f4", "?", "?"), strict=True), strict=True))
+
+
+def _edges(lanes: int, parts: int) -> list[tuple[int, int]]:
+    """Return the first and last lane of each part that has any."""
+    edges = [lanes * part // parts for part in range(parts + 1)]
+    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if a < b]
+
+
+def _joined(parts: list[Arrays]) -> Arrays:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

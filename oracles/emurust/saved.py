@@ -151,9 +151,10 @@ class Saved:
         made["tma"], made["tac"] = io[6], io[7] & 7
         for clock in _CLOCKS:
             made[clock] = state["cycles"]
-        # Relative to `cycles`; one in the past is over.
-        event, now = int(state["serial_event"]), int(state["cycles"])
-        made["serial_wait"] = event - now if now < event < NEVER else NEVER
+        # Relative to `cycles`. An event may be set without a transfer; nothing comes of it.
+        made["serial_wait"] = NEVER
+        if state["serial_active"] and state["serial_event"] != NEVER:
+            made["serial_wait"] = state["serial_event"] - state["cycles"]
         made["pixels"]["colour"] = _WHITE_FIRST[state["screen"]]
         return made.tobytes()
 

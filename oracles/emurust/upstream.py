@@ -17,8 +17,8 @@ from twinstep.errors import OracleMissing
 from twinstep.oracles.emurust.saved import VERSION
 
 PYBOY = "2.8.1"
-#: sha256 of a wheel's list of its own files, see `listed`, by machine and Python. Each wheel has its
-#: own compiled modules.
+#: sha256 of a wheel's list of its own files, see `listed`, by machine and Python: each wheel has
+#: compiled modules of its own.
 RECORDS = {
     ("x86_64", "3.11"): "4dc06108d07ed9886321e924a3baea822682ec2a796f7066ce79824f3db0c583",
     ("x86_64", "3.12"): "f987adc7e4c3921fbe50851b23434c800d08a35bdad38629e27d2810948828ef",
