@@ -74,7 +74,7 @@ def test_begun_anew_at_every_byte(lab):
                 program.word(0xFA, address).emit(0x22)
             program.code("ld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=4):
+    for frames in console.play(lab, programs, steps=13):
         assert frames["state.b"][-1] == 0x5A
 
 
