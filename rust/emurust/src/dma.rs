@@ -55,18 +55,25 @@ impl Machine {
     }
 
     fn copy_due(&mut self, now: u64) {
-        let due = now.saturating_sub(self.dma.start) / 4;
-        while u64::from(self.dma.index) < due.min(160) {
-            let index = self.dma.index;
-            // Above WRAM its echo goes on, to the very end.
-            let source = match self.dma.source {
-                0xE0.. => self.dma.source - 0x20,
-                below => below,
-            };
-            let value = self.read(u16::from(source) << 8 | u16::from(index));
-            self.lcd.oam[usize::from(index)] = value;
-            self.dma.index += 1;
+        let due = (now.saturating_sub(self.dma.start) / 4).min(160) as usize;
+        // Above WRAM its echo goes on, to the very end.
+        let source = match self.dma.source {
+            0xE0.. => self.dma.source - 0x20,
+            below => below,
+        };
+        let index = usize::from(self.dma.index);
+        if index >= due {
+            return;
         }
+        if source >= 0xC0 {
+            let page = usize::from(source & 0x1F) << 8;
+            self.lcd.oam[index..due].copy_from_slice(&self.wram[page + index..page + due]);
+        } else {
+            for index in index..due {
+                self.lcd.oam[index] = self.read(u16::from_be_bytes([source, index as u8]));
+            }
+        }
+        self.dma.index = due as u8;
         if self.dma.index == 160 {
             self.dma.active = false;
         }

@@ -39,13 +39,13 @@ impl Machine {
                 self.step_behind_ei();
                 continue;
             }
-            let before = self.cycles;
-            let stopped = match self.registers.pc {
+            let (before, from) = (self.cycles, self.registers.pc);
+            match from {
                 0..0x8000 => self.stretch::<ROM>(line_end),
                 0xC000..0xE000 => self.stretch::<WRAM>(line_end),
                 0xFF80.. => self.stretch::<HRAM>(line_end),
-                _ => true,
-            };
+                _ => {}
+            }
             if self.cycles >= end {
                 if self.cycles < line_end {
                     while self.lcd.event_at() <= self.cycles {
@@ -56,7 +56,9 @@ impl Machine {
                 }
                 break;
             }
-            if stopped || self.cycles == before {
+            // A stretch ends at another instruction, or where the program goes elsewhere.
+            let elsewhere = (from ^ self.registers.pc) & 0xC000 != 0;
+            if !elsewhere || self.cycles == before {
                 self.step_once();
             }
         }
@@ -74,17 +76,16 @@ impl Machine {
         }
     }
 
-    /// Runs plain instructions; `KIND` says where the code lies. True if another instruction is
-    /// due, false at `end` or if the program went elsewhere.
+    /// Runs plain instructions up to `end`; `KIND` says where the code lies.
     ///
     /// Each arm looks first whether it can do what it should, and changes registers only then.
     #[rustfmt::skip]
-    fn stretch<const KIND: u8>(&mut self, end: u64) -> bool {
+    fn stretch<const KIND: u8>(&mut self, end: u64) {
         let rom = &self.cartridge.rom;
         let (Some(lower), Some(upper)) =
             (rom[self.lower_rom..].first_chunk::<BANK>(), rom[self.upper_rom..].first_chunk())
         else {
-            return true;
+            return;
         };
         let (wram, hram) = (&mut self.wram, &mut self.hram);
         let mut r = self.registers;
@@ -190,9 +191,9 @@ impl Machine {
             else { next!(1, 8) } } }
 
         while left > 0 && at <= last {
-            macro_rules! fetch { ($from:ident) => {
-                u32::from_le_bytes([$from[at], $from[at + 1], $from[at + 2], $from[at + 3]]) } }
-            let fetched = match KIND { ROM => fetch!(page), WRAM => fetch!(wram), _ => fetch!(hram) };
+            let code: &[u8] = match KIND { ROM => page, WRAM => wram, _ => hram };
+            let Some(fetched) = code[at..].first_chunk::<FETCHED>() else { break };
+            let fetched = u32::from_le_bytes(*fetched);
             let (code, low, word) = (fetched as u8, (fetched >> 8) as u8, (fetched >> 8) as u16);
             macro_rules! relative { ($taken:expr) => {
                 if $taken { at = (at + 2).wrapping_add_signed(isize::from(low as i8)); left -= 12; }
@@ -364,6 +365,5 @@ impl Machine {
         r.pc = base.wrapping_add(at as u16);
         self.registers = r;
         self.cycles = end.wrapping_add_signed(-left);
-        left > 0 && at <= last
     }
 }
