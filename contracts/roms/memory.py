@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Protocol
 
@@ -45,7 +45,7 @@ class Common:
 
 def constants(variables: Common) -> dict[str, int]:
     """The addresses as constants of the assembler."""
-    return {field.name: getattr(variables, field.name).address for field in fields(variables)}
+    return {each.name: getattr(variables, each.name).address for each in fields(variables)}
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,65 @@ class Change:
     def __call__(self, before: int, after: int) -> float:
         span = 1 << 8 * self.value.size
         return self.weight * ((after - before + span // 2) % span - span // 2)
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A reward: how many bits more are set in a value than before the step, times a weight."""
+
+    value: Value
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class New:
+    """A reward: `weight` when these values together are such as this episode never had after a step.
+
+    What an episode has had is kept in SEEN_BITS bits, one of which is chosen by the bytes of the
+    values in a row, low byte first: FNV-1a of 32 bits (start 0x811C9DC5, factor 0x01000193) over
+    them, its upper 16 bits then xored into the lower, and the lowest 15 kept. Two places that
+    share a bit count as one. Those of the first frame count as had.
+    """
+
+    values: tuple[Value, ...]
+    weight: float = 1.0
+
+
+#: Bits of an episode's memory of what it has had, for each New.
+SEEN_BITS = 1 << 15
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a cartridge becomes an environment: data that oracle and candidates are both given.
+
+    reward: parts of the reward, added up in this order in float64. `Change`, `Bits`: of a value's
+        number (its first, if it names several).
+    done: the episode ends when this is not 0; None: it never does.
+    actions: the buttons held together, one tuple for each action; the first is no button.
+    observed: what `observe=values` shows, by name, in this order; each number's bytes as they lie.
+    seed: the bytes that are poked with a start's random number, low byte first; None for none.
+    seed_frame: how many frames after the hand-over they are poked.
+    start_frames: frames played without a button before an episode's first frame, at least 1.
+    waits: how many different numbers of further such frames there are, 0 to waits - 1 of them;
+        the start chooses.
+    """
+
+    reward: tuple[Change | Bits | New, ...] = ()
+    done: Value | None = None
+    actions: tuple[tuple[str, ...], ...] = ((),)
+    observed: Mapping[str, Value] = field(default_factory=dict)
+    seed: Value | None = None
+    seed_frame: int = 0
+    start_frames: int = 1
+    waits: int = 1
+
+    def values(self) -> Iterator[Value]:
+        """Yield every value that is read or written."""
+        for part in self.reward:
+            yield from part.values if isinstance(part, New) else (part.value,)
+        yield from self.observed.values()
+        yield from (value for value in (self.done, self.seed) if value is not None)
 
 
 @dataclass(frozen=True)
@@ -89,3 +148,21 @@ class Game:
     def rom(self) -> bytes:
         """The cartridge's bytes."""
         return self.assembled.data
+
+    @property
+    def rules(self) -> Rules:
+        """The game as an environment: a button at a time, seeded at once, begun in full play.
+
+        All games here play from their 13th frame on at the latest, and the seed survives the
+        start-up. An observation of values is of all single variables but the random numbers.
+        """
+        named = {each.name: getattr(self.variables, each.name) for each in fields(self.variables)}
+        return Rules(
+            reward=self.reward,
+            done=self.done,
+            actions=((), *((button,) for button in self.buttons)),
+            observed={n: v for n, v in named.items() if v.count == 1 and n != "prng"},
+            seed=self.variables.prng,
+            start_frames=16,
+            waits=16,
+        )

@@ -8,6 +8,89 @@ def version() -> str:
 def sources(engine: str = "") -> str:
     """Hash of the sources it was built from; of one engine's own and the common ones if named."""
 
+# emurust.rs
+
+class EmuRustPlay:
+    """How Game Boys are played, the same for all of a batch. A place in memory: (address, bytes).
+
+    reward: parts (kind, places, weight), added up in this order; "change" and "bits" have one
+    place, "new" has any number. done: ends an episode when it is not 0. buttons: action -> bits of
+    the buttons held. observe: "full", "half" or places, whose bytes are shown in a row. seed: where
+    a start's number is poked, `seed_frame` frames after the hand-over. start_frames: frames from
+    the hand-over to an episode's first one, and up to `waits - 1` further ones. record: (name,
+    elements, dtype) of the fields of a machine's state, in order.
+    """
+
+    def __init__(
+        self,
+        *,
+        reward: list[tuple[str, list[tuple[int, int]], float]],
+        done: tuple[int, int] | None,
+        buttons: list[int],
+        observe: str | list[tuple[int, int]],
+        frame_skip: int,
+        max_episode_steps: int,
+        seed: tuple[int, int] | None,
+        seed_frame: int,
+        start_frames: int,
+        waits: int,
+        record: list[tuple[str, int, str]],
+    ) -> None: ...
+
+class EmuRustBatch:
+    """N Game Boys. Wrong shapes, dtypes, names, cartridges and states raise ValueError.
+
+    Fields to write: `obs` and `final_obs` u8, `reward` f32, `terminated` and `truncated` bool,
+    `elapsed` i32, `seen` u8, and those of the record; each a contiguous array, none twice.
+
+    `auto_reset` says when a lane whose episode ended begins the next: "off", not by itself.
+    "same-step": `reward`, `terminated`, `truncated` and `final_obs` are the step's own, the other
+    fields those after the reset. "next-step": the lane does not play that step; its frame is the
+    new episode's first. The seed (a, b) of an episode is followed by (a, b + 1).
+    """
+
+    lanes: int
+    seed: np.ndarray
+
+    @staticmethod
+    def reset(play: EmuRustPlay, roms: np.ndarray, seeds: np.ndarray) -> EmuRustBatch:
+        """Begins one episode per seed, u32[N, 2]. roms: u8[1, bytes], or one for each."""
+
+    @staticmethod
+    def load(
+        play: EmuRustPlay,
+        roms: np.ndarray,
+        records: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        seeds: np.ndarray | None = None,
+    ) -> EmuRustBatch:
+        """Continues from states: records u8[N, bytes], and `elapsed` and `seen` in fields."""
+
+    def copy(self) -> EmuRustBatch:
+        """Returns lanes that go on apart from these."""
+
+    def write(self, fields: dict[str, np.ndarray]) -> None:
+        """Writes fields [N, ...] of the present frame."""
+
+    def step(
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_reset: str = "off",
+    ) -> None:
+        """Plays one step with actions i32[N] and writes fields [N, ...]."""
+
+    def rollout(
+        self,
+        actions: np.ndarray,
+        fields: dict[str, np.ndarray],
+        *,
+        auto_reset: str = "off",
+    ) -> None:
+        """Plays T steps with actions i32[T, N] and writes fields [T, N, ...] of the frames."""
+
 # halfcheetah.rs
 
 class HalfCheetahBatch:

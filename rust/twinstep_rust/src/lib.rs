@@ -1,6 +1,7 @@
 //! Python module `twinstep_rust`: one face file per environment over its plain-Rust engine.
 
 mod arrays;
+mod emurust;
 mod halfcheetah;
 mod pong;
 
@@ -27,6 +28,7 @@ fn sources(engine: &str) -> &'static str {
 fn twinstep_rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
+    emurust::register(module)?;
     halfcheetah::register(module)?;
     pong::register(module)
 }

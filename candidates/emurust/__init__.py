@@ -1,0 +1,1 @@
+"""EmuRust's candidates."""

@@ -1,0 +1,1 @@
+"""Bridge to PyBoy, the reference of emurust."""

@@ -1,0 +1,158 @@
+"""One PyBoy, as the bridge uses it: without window, sound and colour, between frames only."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+
+from twinstep.contracts.emurust_cartridge import RAM_BANK, read_header
+from twinstep.contracts.emurust_handover import BUTTONS, REGISTERS, WRITES
+from twinstep.contracts.emurust_state import HIDDEN, SHOWN
+from twinstep.oracles.emurust.saved import Saved, shades
+from twinstep.oracles.emurust.unsaved import Unsaved
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
+    from pyboy import PyBoy
+
+#: An endless loop, and where it is put.
+_LOOP = 0xC000, (0x18, 0xFE)
+
+
+class Boy:
+    """A Game Boy with a cartridge in it. It begins as the boot ROM hands over.
+
+    A state here is all fields of SHOWN and HIDDEN by name.
+    """
+
+    def __init__(self, rom: bytes) -> None:
+        self._boy: Any = PyBoy(
+            io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
+        )
+        self._boy.set_emulation_speed(0)
+        self.memory: Any = self._boy.memory
+        self._registers: Any = self._boy.register_file
+        self._cut = True  # window_line may be other than -1, as in every new PyBoy
+        self._banks = read_header(rom).ram_size // RAM_BANK
+        self.memory[0xFF50] = 1  # the boot ROM is off
+        self.saved = Saved(read_header(rom), self.save())
+        for address, value in WRITES:
+            self.memory[address] = value
+        for name, value in REGISTERS:
+            setattr(self._registers, name, value)
+        self._handover = self.save()
+        self._unsaved = Unsaved(self.saved, self._first(), self)
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin again, as the boot ROM hands over."""
+        self._continue(self._handover, halted=False)
+
+    def save(self) -> bytes:
+        """Return PyBoy's own saved state."""
+        kept = io.BytesIO()
+        self._boy.save_state(kept)
+        return kept.getvalue()
+
+    def load(self, state: Any) -> None:
+        """Continue from a state."""
+        halted, after_ei = bool(state["halted"]), bool(state["halted_after_ei"])
+        line = int(state["window_line"])
+        self._continue(self.saved.compose(state), halted, after_ei, line)
+
+    def put(self, blob: bytes) -> None:
+        """Load a saved state and nothing else."""
+        self._boy.load_state(io.BytesIO(blob))
+
+    def hidden(self) -> dict[str, np.ndarray]:
+        """Return the fields of HIDDEN. What a saved state lacks is found by playing on and back."""
+        blob = self.save()
+        named = self.saved.fields_of(blob)
+        halted, cut = bool(named["halted"]), self._cut
+        after_ei, line = False, -1
+        if halted:  # first: the window's line is found with a HALT of its own
+            after_ei = self._unsaved.is_halted_after_ei()
+        if cut:
+            line = self._unsaved.find_window_line()
+        if halted or cut:
+            self._continue(blob, halted, after_ei, line)
+        named |= {"halted_after_ei": np.array(after_ei), "window_line": np.array(line)}
+        return {item.name: named[item.name].astype(item.dtype) for item in HIDDEN}
+
+    def shown(self) -> dict[str, np.ndarray]:
+        """Return the fields of SHOWN, read without a saved state."""
+        memory, registers = self.memory, self._registers
+        named: dict[str, Any] = {name: getattr(registers, name.upper()) for name in _REGISTERS}
+        named["cycles"] = self._boy._cycles()
+        named["ie"] = memory[0xFFFF]
+        # A read of FF41 would change what STAT shows next.
+        named["io"] = memory[0xFF00:0xFF41] + [0] + memory[0xFF42:0xFF80]
+        for name, (first, end) in _MEMORY.items():
+            named[name] = bytearray(memory[first:end])
+        ram = b"".join(bytes(self._ram(bank)) for bank in range(self._banks))
+        named["cart_ram"] = bytearray(ram)
+        named["screen"] = self.screen()
+        return {item.name: np.array(named[item.name], item.dtype) for item in SHOWN}
+
+    def screen(self) -> np.ndarray:
+        """Return the frame drawn last, shades u8[144, 160]."""
+        return shades(self._boy.screen.ndarray[:, :, 0])
+
+    def hold(self, held: int, before: int) -> None:
+        """Let these buttons be held from the next frame on; bits in the order of BUTTONS."""
+        for bit, name in enumerate(BUTTONS):
+            now, then = held >> bit & 1, before >> bit & 1
+            if now > then:
+                self._boy.button_press(name)
+            elif now < then:
+                self._boy.button_release(name)
+
+    def play(self, frames: int, draw: bool) -> None:
+        """Play frames; the last of them is drawn if `draw`."""
+        if frames:
+            self._boy.tick(frames, draw)
+            # Perhaps in the middle of this picture.
+            self._cut |= draw and not self.memory[0xFF40] & 0x80
+
+    def close(self) -> None:
+        """Free it."""
+        self._boy.stop(save=False)
+
+    def _ram(self, bank: int) -> list[int]:
+        """Read a bank. A slice to its end raises, as if C000 belonged to it."""
+        last = 0xA000 + RAM_BANK - 1
+        return [*self.memory[bank, 0xA000:last], self.memory[bank, last]]
+
+    def _first(self) -> bytes:
+        """Return a saved state at the beginning of a picture, with the LCD on."""
+        place, code = _LOOP
+        for offset, byte in enumerate(code):
+            self.memory[place + offset] = byte
+        self._registers.PC = place
+        self._boy.tick(4, True)
+        return self.save()
+
+    def _continue(
+        self, blob: bytes, halted: bool, after_ei: bool = False, window_line: int = -1
+    ) -> None:
+        """Load a saved state, and what it lacks; nothing is left of what came before.
+
+        Unless the state is halted, what a HALT left does not matter: the next one sets it anew.
+        """
+        if halted or self._cut or window_line != -1:
+            self._unsaved.settle(after_ei, window_line)
+        self.put(blob)
+        self._cut = window_line != -1
+
+
+_REGISTERS = ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc")
+_MEMORY = {
+    "hram": (0xFF80, 0xFFFF),
+    "oam": (0xFE00, 0xFEA0),
+    "fea0": (0xFEA0, 0xFF00),
+    "vram": (0x8000, 0xA000),
+    "wram": (0xC000, 0xE000),
+}

@@ -1,0 +1,83 @@
+"""PyBoy as an environment: the emurust oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.contract import Contract
+from twinstep.contracts.emurust import cartridge_of
+from twinstep.frames import Fields, Frame, Start
+from twinstep.oracles.emurust.episode import Episode
+
+
+class EmuRustOracle:
+    """One episode; see protocols.Oracle."""
+
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
+        self._rom, _ = cartridge_of(contract.params)
+        self._episode = None if self._rom is None else Episode(contract.params, self._rom)
+        self._events = np.zeros(len(contract.events), bool)
+
+    def reset(self, start: Start) -> Frame:
+        """Begin the episode of the seed u32[2], with the cartridge of the field `rom` if any."""
+        if "rom" in start.fields:
+            rom = np.asarray(start.fields["rom"], np.uint8).tobytes()
+            if rom != self._rom:
+                self.close()
+                self._episode, self._rom = Episode(self._contract.params, rom), rom
+        episode = self._playing()
+        episode.begin(start.seed)
+        return self._frame(episode, 0.0)
+
+    def step(self, action: Any) -> Frame:
+        """Hold the buttons of an action [1] for a step."""
+        episode = self._playing()
+        return self._frame(episode, episode.step(int(np.asarray(action)[0])))
+
+    def load(self, state: Fields) -> None:
+        """Continue from a state, shown and hidden."""
+        self._playing().load(state)
+        self._events[:] = False
+
+    def hidden(self) -> dict[str, np.ndarray]:
+        """Return the hidden fields of the present state."""
+        return self._playing().boy.hidden()
+
+    def events(self) -> np.ndarray:
+        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        return self._events.copy()
+
+    def close(self) -> None:
+        """Free PyBoy."""
+        if self._episode is not None:
+            self._episode.boy.close()
+            self._episode = None
+
+    def _playing(self) -> Episode:
+        assert self._episode is not None, "no episode has begun: the cartridge is not known"
+        return self._episode
+
+    def _frame(self, episode: Episode, reward: float) -> Frame:
+        state = episode.boy.shown()
+        state["elapsed"] = np.array(episode.elapsed, np.int32)
+        if episode.score.seen.size:
+            state["seen"] = episode.score.seen.copy()
+        happened = {
+            "scored": reward > 0,
+            "lost": reward < 0,
+            "ended": episode.terminated,
+            "cut": episode.truncated,
+        }
+        self._events = np.array([happened[name] for name in self._contract.events])
+        return Frame(
+            obs=episode.observation(state["screen"])[None].copy(),
+            reward=np.array([reward], np.float32),
+            terminated=np.bool_(episode.terminated),
+            truncated=np.bool_(episode.truncated),
+            acting=np.ones(1, bool),
+            legal=None,
+            state=state,
+        )

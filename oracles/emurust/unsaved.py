@@ -1,0 +1,122 @@
+"""The two things that PyBoy keeps and its saved states lack, found out and set by playing.
+
+* `halted_after_ei`: HALT ran right after an EI, and one of PyBoy's slices of time ended with it, as
+  an event of the hardware was due just then. An interrupt then comes back to the HALT itself, else
+  to behind it.
+* `window_line`: the line of the window that was drawn last. Only the last line of a drawn picture
+  sets it back to -1: one that is cut short by switching the LCD off leaves it where it was, and the
+  next picture that is drawn, however much later, shows the window shifted. It is 0 in a new PyBoy.
+
+Neither is changed by loading a saved state. So small programs, run in WRAM out of composed states,
+bring either about, or show which it is; the state that was there before is then loaded again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from twinstep.oracles.emurust.saved import Saved
+
+_CODE, _STACK, _ELSEWHERE = 0xC000, 0xC102, 0xC200
+_DI, _EI, _HALT, _STAY = (0xF3,), (0xFB,), (0x76,), (0x18, 0xFE)
+_FRAME = 70224  # cycles
+_WINDOW_ON = 0xB1
+
+
+def _off_at(line: int) -> tuple[int, ...]:
+    """Return a program: wait for LY, switch the LCD off."""
+    return (0xF0, 0x44, 0xFE, line, 0x20, 0xFA, 0xAF, 0xE0, 0x40)
+
+
+class Player(Protocol):
+    """What is needed of a Boy: see there."""
+
+    memory: Any
+
+    def play(self, frames: int, draw: bool) -> None: ...
+    def put(self, blob: bytes) -> None: ...
+    def screen(self) -> np.ndarray: ...
+
+
+class Unsaved:
+    """Sets and finds what saved states lack, in one PyBoy.
+
+    first: a saved state at the beginning of a picture, with the LCD on and no DMA under way.
+    """
+
+    def __init__(
+        self,
+        saved: Saved,
+        first: bytes,
+        boy: Player,
+    ) -> None:
+        self._saved, self._first, self._boy = saved, first, boy
+
+    def settle(self, after_ei: bool = False, window_line: int = -1) -> None:
+        """Let the two be these, whatever came before. A state is to be loaded next."""
+        self._run((*_DI, *_HALT, *_STAY))
+        self._boy.play(1, True)
+        if window_line != -1:
+            self._run(_off_at(window_line + 1))
+            self._boy.play(1, True)
+        if after_ei:
+            # The LCD's mode changes 8 cycles on, as both have run.
+            self._run((*_EI, *_HALT, *_STAY), lcd_clock=72, lcd_target=80)
+            self._boy.play(1, False)
+
+    def is_halted_after_ei(self) -> bool:
+        """Tell where an interrupt would come back to, were it halted now; plays."""
+        # A cycle before the frame's end: the dispatch of an interrupt is all that fits in.
+        self._run(
+            _HALT,
+            halted=1,
+            ime=1,
+            ie=0x10,
+            interrupt_flags=0x10,
+            ly=153,
+            stat=0x81,
+            lcd_clock=_FRAME - 4,
+            lcd_target=_FRAME,
+            lcd_next_mode=2,
+        )
+        self._boy.play(1, False)
+        memory = self._boy.memory
+        return memory[_STACK - 2] | memory[_STACK - 1] << 8 == _CODE
+
+    def find_window_line(self) -> int:
+        """Return `window_line`; plays."""
+        vram = np.zeros(8192, np.uint8)
+        for row in range(32):  # a line of the window shows its number, in 8 pixels
+            vram[16 * row : 16 * row + 16 : 2] = range(8 * row, 8 * row + 8)
+            vram[0x1800 + 32 * row : 0x1820 + 32 * row] = row
+        self._run((*_DI, *_HALT, *_STAY), vram=vram)
+        self._boy.play(1, True)
+        return int(np.packbits(self._boy.screen()[0, :8] != 0)[0]) - 1
+
+    def _run(self, code: tuple[int, ...], **more: Any) -> None:
+        """Begin a picture with the window over all of it, running code in WRAM."""
+        state = self._saved.editable(self._first)
+        state["wram"][: len(code)] = code
+        set_to = {
+            "pc": _CODE,
+            "sp": _STACK,
+            "hl": _ELSEWHERE,
+            "b": _ELSEWHERE >> 8,
+            "d": _ELSEWHERE >> 8,
+            "ie": 0,
+            "interrupt_flags": 0,
+            "ime": 0,
+            "ime_delay": 0,
+            "halted": 0,
+            "interrupt_queued": 0,
+            "lcdc": _WINDOW_ON,
+            "bgp": 0xE4,
+            "wy": 0,
+            "wx": 7,
+            **more,
+        }
+        for name, value in set_to.items():
+            state[name] = value
+        self._boy.put(state.tobytes())

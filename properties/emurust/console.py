@@ -1,0 +1,110 @@
+"""Plays cartridges on both sides, and requires that both are in the same state after each step."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep.cases import Case
+from twinstep.compare import first_misses, frames_differ
+from twinstep.contracts.emurust import NO_RULES
+from twinstep.environment import Variant
+from twinstep.frames import Start, stack_starts
+from twinstep.harness import Lab
+from twinstep.registry import Pair, Subject
+
+#: Actions by the buttons they hold.
+ACTIONS = {names: number for number, names in enumerate(NO_RULES.actions)}
+#: More steps than any of these tests plays.
+_STEPS = 2000
+_SIZE = 0x8000
+
+
+def play(
+    lab: Lab,
+    programs: Sequence[bytes],
+    steps: int | Sequence[int] = 4,
+    skip: int = 1,
+    hidden: bool = True,
+) -> list[dict[str, np.ndarray]]:
+    """Play each cartridge from its hand-over; return the oracle's frames, path -> [T + 1, ...].
+
+    steps: how many steps without a button, or the action of each. skip: frames in a step, of which
+    the last is drawn. hidden: the state's hidden fields after the last step are compared as well.
+    Fails with a report at the first step after which something shown differs.
+    """
+    actions = np.zeros(steps, np.int32) if isinstance(steps, int) else np.array(steps, np.int32)
+    plain = [rom for rom in programs if len(rom) == _SIZE and not rom[0x147]]
+    if len(plain) == len(programs):
+        with_start = _lab(lab, "given", skip)
+        starts = [Start(_SEED, {"rom": np.frombuffer(rom, np.uint8)}) for rom in programs]
+        return _compare(with_start, starts, actions, hidden)
+    frames = []
+    with tempfile.TemporaryDirectory() as folder:
+        for rom in programs:
+            # A start can bring no mapper: this cartridge is an environment of its own.
+            path = Path(folder) / f"{hashlib.sha256(rom).hexdigest()[:12]}.gb"
+            path.write_bytes(rom)
+            with_path = _lab(lab, str(path), skip)
+            try:
+                frames += _compare(with_path, [Start(_SEED, {})], actions, hidden)
+            finally:
+                with_path.reference.close()
+    return frames
+
+
+_SEED = np.zeros(2, np.uint32)
+
+
+def _lab(lab: Lab, rom: str, skip: int) -> Lab:
+    """Return the lab of the same candidate for other cartridges."""
+    params = {
+        "rom": rom, "frame_skip": skip, "max_episode_steps": _STEPS, "observe": "half", "rules": "",
+    }  # fmt: skip
+    variant = Variant(f"{Path(rom).stem}-skip{skip}", params)
+    pair = Pair(Subject(lab.pair.subject.env, variant), lab.pair.candidate)
+    made = lab.reference.harness.lab(pair)
+    made.test, made.level = lab.test, lab.level
+    return made
+
+
+def _compare(
+    lab: Lab, starts: list[Start], actions: np.ndarray, hidden: bool
+) -> list[dict[str, np.ndarray]]:
+    lanes = actions[:, None, None].repeat(len(starts), 1)
+    state, first = lab.runner.reset(stack_starts(starts))
+    state, later = lab.runner.rollout(state, lanes)
+    got = {path: np.concatenate([first[path][None], later[path]]) for path in first}
+    truths = [frames for frames, _, _ in lab.oracle.replays([(s, lanes[:, 0]) for s in starts])]
+    want = {path: np.stack([frames[path] for frames in truths], 1) for path in got}
+    found = frames_differ(want, got, lab.rules.lockstep())
+    misses = first_misses(found, np.ones((len(actions) + 1, len(starts)), bool), 0)
+    if misses:
+        miss = min(misses, key=lambda miss: miss.step)
+        case = Case("episode", starts[miss.lane], lanes[: miss.step, 0])
+        which = f"Program {miss.lane} of {len(starts)}; " if len(starts) > 1 else ""
+        lab.require_agreement(case, f"{which}{len(misses)} of {len(starts)} differ.")
+    if hidden:
+        _compare_hidden(lab, starts, lanes[:, 0], lab.runner.present(state))
+    return truths
+
+
+def _compare_hidden(
+    lab: Lab, starts: list[Start], actions: np.ndarray, got: dict[str, np.ndarray]
+) -> None:
+    trials: list[Any] = [(start, {}, actions) for start in starts]
+    for lane, want in enumerate(lab.oracle.hidden_after(trials)):
+        wrong = [name for name in want if not np.array_equal(want[name], got[name][lane])]
+        if wrong:
+            texts = (
+                f"`{n}`: {want[n].tolist()} in PyBoy, {got[n][lane].tolist()}" for n in wrong[:4]
+            )
+            lab.fail(
+                f"after {len(actions)} steps of program {lane}, all that is shown is equal, but "
+                f"hidden fields differ: {'; '.join(texts)}"
+            )

@@ -1,0 +1,114 @@
+"""Level 1: OAM DMA, from all sources, begun anew at each of its bytes."""
+
+import numpy as np
+import pytest
+
+from twinstep.properties.emurust import console
+from twinstep.properties.emurust.program import Program
+from twinstep.properties.emurust.scripts import script
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
+
+
+def _memory(program):
+    """Fill VRAM, WRAM's end and HRAM with bytes that tell where they lie."""
+    for first, pages in ((0x8000, 2), (0x9F00, 1), (0xD000, 3), (0xDF00, 1)):
+        for page in range(pages):
+            program.code(
+                f"ld hl, {first + 0x100 * page}\nmore{first}_{page}:\nld a, l\nxor {31 * page + 7}\n"
+                f"ld [hl+], a\nld a, l\nor a\njr nz, more{first}_{page}"
+            )
+    return program
+
+
+@pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
+def test_all_sources(lab, lcd):
+    """Each upper byte, E0 and above too; OAM is copied to WRAM between."""
+    program = _memory(Program().code("di"))
+    if not lcd:
+        program.write("LCDC", 0x11)
+    rng = np.random.default_rng(16)
+    program.put(0x4000, rng.integers(0, 256, 0x3000, np.uint8).tobytes())
+    program.code(
+        """
+        ld b, 0
+        ld hl, $C000
+    next:
+        ld a, b
+        ldh [$FF46], a
+        ld c, 60
+    busy:
+        dec c
+        jr nz, busy
+        ld a, [$FE00]
+        ld [hl+], a
+        ld a, [$FE05]
+        ld [hl+], a
+        ld a, [$FE9F]
+        ld [hl+], a
+        ldh a, [$FF46]
+        ld [hl+], a
+        inc b
+        jr nz, next
+        ld b, $5A
+        """
+    )
+    (frames,) = console.play(lab, [program.rest().rom()], steps=8)
+    assert frames["state.b"][-1] == 0x5A
+
+
+def test_begun_anew_at_every_byte(lab):
+    """The second transfer begins 0 to 800 cycles after the first; OAM is read at some times."""
+    rng = np.random.default_rng(17)
+    programs = []
+    for part in range(2):
+        program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000")
+        for wait in range(4 * part, 720, 8):
+            program.write(0x46, 0xD0).wait(wait).write(0x46, 0xD1)
+            program.wait(4 * int(rng.integers(180)))
+            for address in (0xFE00, 0xFE9F, 0xFE40):
+                program.word(0xFA, address).emit(0x22)
+            # Another look, most often when all is done.
+            program.wait(4 * int(rng.integers(100, 260)))
+            for address in (0xFE00, 0xFE9F, 0xFE40, 0xFE00 + int(rng.integers(160))):
+                program.word(0xFA, address).emit(0x22)
+            program.code("ld a, h\nand $C7\nld h, a")
+        programs.append(program.emit(0x06, 0x5A).rest().rom())
+    for frames in console.play(lab, programs, steps=13):
+        assert frames["state.b"][-1] == 0x5A
+
+
+def test_frames_that_end_within_a_transfer(lab):
+    """A transfer is begun again and again, from a source that is being written."""
+    rng = np.random.default_rng(18)
+    programs = []
+    for lcd in (0x91, 0x93, 0x11):
+        program = _memory(Program().code("di").write("LCDC", lcd))
+        values = {"DMA": (0xC0, 0xC0, 0xC7, 0xD0, 0x80, 0x9F, 0xE0, 0xFE, 0x20), "SCX": (-1,)}
+        waits = (0, 12, 100, 400, 640, 652, 700, 900)
+        programs.append(script(program, rng, values, ("DMA", "STAT"), waits, 0x1000).rom())
+    console.play(lab, programs, steps=25)
+
+
+@pytest.mark.parametrize("way", ["ea", "hl", "de", "push"])
+def test_oam_written_within_a_transfer(lab, way):
+    """What writes to OAM do while it is filled, and what reads give, at each of some times."""
+    programs = []
+    for lcd in (0x11, 0x91):
+        program = _memory(Program().code("di").write("LCDC", lcd)).code("ld hl, $C000")
+        for wait in range(0, 720, 12):
+            place = 0xFE00 + wait * 2 % 160
+            program.write(0x46, 0xD2).wait(wait)
+            program.code("ld a, $77")
+            if way == "ea":
+                program.word(0xEA, place)
+            elif way == "de":
+                program.word(0x11, place).emit(0x12, 0x1A)
+            elif way == "hl":
+                program.code("push hl").word(0x21, place).emit(0x77, 0x34, 0x7E).code("pop hl")
+            else:
+                program.word(0x31, place).code("push af").word(0x31, 0xFFFE)
+            program.code("ld [hl+], a").word(0xFA, place).code("ld [hl+], a").wait(800 - wait)
+            program.word(0xFA, place).code("ld [hl+], a\nld a, h\nand $C7\nld h, a")
+        programs.append(program.emit(0x06, 0x5A).rest().rom())
+    console.play(lab, programs, steps=4)

@@ -1,0 +1,234 @@
+//! What lies at each address.
+//!
+//! PyBoy gives a few accesses an offset: how many cycles after the processor's counter they take
+//! place. Only those bring the picture unit up to that moment and ask it whether it blocks VRAM
+//! or OAM; all other accesses find both open at any time.
+
+use crate::cartridge::BANK;
+use crate::machine::Machine;
+
+impl Machine {
+    /// The opcode at PC.
+    #[inline(always)]
+    pub(crate) fn fetch(&mut self) -> u8 {
+        let pc = self.registers.pc;
+        self.registers.pc = pc.wrapping_add(1);
+        self.read(pc)
+    }
+
+    /// The byte at PC, an operand.
+    #[inline(always)]
+    pub(crate) fn immediate(&mut self) -> u8 {
+        let pc = self.registers.pc;
+        self.registers.pc = pc.wrapping_add(1);
+        self.read_at(pc, 4)
+    }
+
+    /// The word at PC, an operand.
+    #[inline(always)]
+    pub(crate) fn immediate_word(&mut self) -> u16 {
+        let pc = self.registers.pc;
+        self.registers.pc = pc.wrapping_add(2);
+        let low = self.read_at(pc, 4);
+        let high = self.read_at(pc.wrapping_add(1), 8);
+        u16::from_le_bytes([low, high])
+    }
+
+    /// Reads at the processor's counter.
+    #[inline(always)]
+    pub(crate) fn read(&mut self, addr: u16) -> u8 {
+        match addr >> 12 {
+            0..=3 => self.cartridge.rom[self.lower_rom + usize::from(addr)],
+            4..=7 => self.cartridge.rom[self.upper_rom + usize::from(addr) - BANK],
+            0xC | 0xD => self.wram[usize::from(addr & 0x1FFF)],
+            _ => self.read_slow(addr, 0),
+        }
+    }
+
+    /// Reads `offset` cycles after the processor's counter.
+    #[inline(always)]
+    pub(crate) fn read_at(&mut self, addr: u16, offset: u64) -> u8 {
+        match addr >> 12 {
+            0..=3 => self.cartridge.rom[self.lower_rom + usize::from(addr)],
+            4..=7 => self.cartridge.rom[self.upper_rom + usize::from(addr) - BANK],
+            0xC | 0xD => self.wram[usize::from(addr & 0x1FFF)],
+            _ => self.read_slow(addr, offset),
+        }
+    }
+
+    fn read_slow(&mut self, addr: u16, offset: u64) -> u8 {
+        match addr {
+            0x0000..0x8000 | 0xC000..0xE000 => self.read(addr),
+            0x8000..0xA000 => {
+                if offset != 0 {
+                    self.tick_lcd(offset);
+                }
+                self.lcd.read_vram(addr, offset != 0)
+            }
+            0xA000..0xC000 => self.read_cartridge_ram(addr),
+            0xE000..0xFE00 => self.wram[usize::from(addr & 0x1FFF)],
+            0xFE00..0xFEA0 => {
+                if offset != 0 {
+                    self.tick_lcd(offset);
+                }
+                self.tick_dma(offset);
+                if self.oam_is_hidden(offset) {
+                    return 0xFF;
+                }
+                self.lcd.read_oam(addr, offset != 0)
+            }
+            0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)],
+            0xFF00..0xFF80 => self.read_io(addr, offset),
+            0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)],
+            0xFFFF => self.interrupt_enable,
+        }
+    }
+
+    fn read_io(&mut self, addr: u16, offset: u64) -> u8 {
+        match addr {
+            0xFF00 => self.io_written[0],
+            0xFF02 => self.serial.control,
+            0xFF04..=0xFF07 => {
+                self.tick_timer();
+                match addr {
+                    0xFF04 => (self.timer.counter >> 8) as u8,
+                    0xFF05 => self.timer.read_tima(),
+                    0xFF06 => self.timer.tma,
+                    _ => self.timer.tac | 0xF8,
+                }
+            }
+            0xFF0F => self.interrupt_flags | 0xE0,
+            0xFF10..0xFF40 => 0,
+            0xFF46 => self.dma.source,
+            0xFF40..0xFF4C => {
+                self.tick_lcd(offset);
+                self.lcd.read_register(addr)
+            }
+            _ => 0xFF,
+        }
+    }
+
+    /// FF00 to FF7F as read, but 0 for FF41, between two frames.
+    pub(crate) fn io_as_read(&self) -> [u8; 128] {
+        let mut io = [0xFF; 128];
+        io[0x00] = self.io_written[0];
+        io[0x02] = self.serial.control;
+        io[0x04] = (self.timer.counter >> 8) as u8;
+        io[0x05] = self.timer.read_tima();
+        io[0x06] = self.timer.tma;
+        io[0x07] = self.timer.tac | 0xF8;
+        io[0x0F] = self.interrupt_flags | 0xE0;
+        io[0x10..0x40].fill(0);
+        let lcd = &self.lcd;
+        io[0x40..0x46].copy_from_slice(&[lcd.lcdc, 0, lcd.scy, lcd.scx, lcd.ly, lcd.lyc]);
+        io[0x46] = self.dma.source;
+        io[0x47..0x4C].copy_from_slice(&[lcd.bgp, lcd.obp0, lcd.obp1, lcd.wy, lcd.wx]);
+        io
+    }
+
+    /// Writes at the processor's counter.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, addr: u16, value: u8) {
+        match addr >> 12 {
+            0xC | 0xD => self.wram[usize::from(addr & 0x1FFF)] = value,
+            _ => self.write_slow(addr, value, 0),
+        }
+    }
+
+    /// Writes `offset` cycles after the processor's counter.
+    #[inline(always)]
+    pub(crate) fn write_at(&mut self, addr: u16, value: u8, offset: u64) {
+        match addr >> 12 {
+            0xC | 0xD => self.wram[usize::from(addr & 0x1FFF)] = value,
+            _ => self.write_slow(addr, value, offset),
+        }
+    }
+
+    fn write_slow(&mut self, addr: u16, value: u8, offset: u64) {
+        match addr {
+            0x0000..0x8000 => {
+                self.write_mapper(addr, value);
+                self.bail = true;
+            }
+            0x8000..0xA000 => {
+                if offset != 0 {
+                    self.tick_lcd(offset);
+                }
+                self.lcd.write_vram(addr, value, offset != 0);
+            }
+            0xA000..0xC000 => self.write_cartridge_ram(addr, value),
+            0xC000..0xFE00 => self.wram[usize::from(addr & 0x1FFF)] = value,
+            0xFE00..0xFEA0 => {
+                if offset != 0 {
+                    self.tick_lcd(offset);
+                }
+                self.tick_dma(offset);
+                if !self.dma.active {
+                    self.lcd.write_oam(addr, value, offset != 0);
+                }
+            }
+            0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)] = value,
+            0xFF00..0xFF4C => {
+                self.write_io(addr, value, offset);
+                self.bail = true;
+            }
+            0xFF4C..0xFF80 => {}
+            0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)] = value,
+            0xFFFF => {
+                self.interrupt_enable = value;
+                self.bail = true;
+            }
+        }
+    }
+
+    fn write_io(&mut self, addr: u16, value: u8, offset: u64) {
+        match addr {
+            0xFF00 => self.io_written[0] = self.joypad.selected(value),
+            0xFF02 => self.serial.write_control(value, self.cycles),
+            0xFF04..=0xFF07 => {
+                self.tick_timer();
+                match addr {
+                    0xFF04 => self.timer.write_div(),
+                    0xFF05 => {
+                        if self.timer.write_tima(value) {
+                            self.interrupt_flags |= 4;
+                        }
+                    }
+                    0xFF06 => self.timer.write_tma(value),
+                    _ => self.timer.write_tac(value),
+                }
+            }
+            0xFF0F => self.interrupt_flags = value & 0x1F,
+            0xFF46 => self.start_dma(value),
+            0xFF40..0xFF4C => {
+                self.tick_lcd(offset);
+                self.interrupt_flags |= self.lcd.write_register(addr, value);
+            }
+            0xFF03 | 0xFF08..=0xFF0E => self.io_written[usize::from(addr - 0xFF00)] = value,
+            _ => {}
+        }
+    }
+
+    /// Brings the picture unit up to `offset` cycles after the processor's counter.
+    #[inline]
+    pub(crate) fn tick_lcd(&mut self, offset: u64) {
+        self.interrupt_flags |= self.lcd.tick(self.cycles + offset);
+    }
+
+    #[inline]
+    pub(crate) fn tick_timer(&mut self) {
+        if self.timer.tick(self.cycles) {
+            self.interrupt_flags |= 4;
+        }
+    }
+
+    /// Reads as PyBoy's `memory[addr]` does between two frames.
+    pub fn peek(&mut self, addr: u16) -> u8 {
+        self.read(addr)
+    }
+
+    /// Writes as PyBoy's `memory[addr] = value` does between two frames.
+    pub fn poke(&mut self, addr: u16, value: u8) {
+        self.write(addr, value);
+    }
+}

@@ -1,0 +1,89 @@
+//! A ROM and what its header says.
+
+use std::sync::Arc;
+
+use crate::error::CartridgeError;
+
+/// Bytes of a ROM bank.
+pub(crate) const BANK: usize = 0x4000;
+/// Bytes of a RAM bank.
+pub(crate) const RAM_BANK: usize = 0x2000;
+/// Largest ROM: a saved state keeps 8 bits of the bank's number.
+pub(crate) const MOST_BANKS: usize = 256;
+
+/// The chip that switches banks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapperKind {
+    /// 32 KB without a mapper.
+    None,
+    Mbc1,
+    Mbc2,
+    /// Without its clock.
+    Mbc3,
+    Mbc5,
+    /// MBC5 with a motor.
+    Rumble,
+}
+
+/// A ROM that can be played, shared by all machines that play it.
+#[derive(Debug)]
+pub struct Cartridge {
+    pub(crate) rom: Box<[u8]>,
+    pub(crate) mapper: MapperKind,
+    pub(crate) ram_size: usize,
+}
+
+impl Cartridge {
+    /// Takes a ROM whose header says what is supported here.
+    pub fn new(rom: Vec<u8>) -> Result<Arc<Self>, CartridgeError> {
+        if rom.len() < 2 * BANK || !rom.len().is_multiple_of(BANK) {
+            return Err(CartridgeError::Size(rom.len()));
+        }
+        let computed = rom[0x134..0x14D]
+            .iter()
+            .fold(0u8, |sum, byte| sum.wrapping_sub(byte.wrapping_add(1)));
+        if rom[0x14D] != computed {
+            return Err(CartridgeError::Checksum {
+                stored: rom[0x14D],
+                computed,
+            });
+        }
+        let mapper = match rom[0x147] {
+            0x00 | 0x08 | 0x09 => MapperKind::None,
+            0x01..=0x03 => MapperKind::Mbc1,
+            0x05 | 0x06 => MapperKind::Mbc2,
+            0x11..=0x13 => MapperKind::Mbc3,
+            0x19..=0x1B => MapperKind::Mbc5,
+            0x1C..=0x1E => MapperKind::Rumble,
+            kind @ (0x0F | 0x10) => return Err(CartridgeError::Clock(kind)),
+            kind => return Err(CartridgeError::Kind(kind)),
+        };
+        // PyBoy gives every cartridge RAM, also one that says that it has none.
+        let ram_banks = match rom[0x149] {
+            0..=2 => 1,
+            3 => 4,
+            4 => 16,
+            5 => 8,
+            code => return Err(CartridgeError::RamSize(code)),
+        };
+        let banks = rom.len() / BANK;
+        if banks > MOST_BANKS {
+            return Err(CartridgeError::Banks(banks));
+        }
+        Ok(Arc::new(Self {
+            rom: rom.into_boxed_slice(),
+            mapper,
+            ram_size: ram_banks * RAM_BANK,
+        }))
+    }
+
+    /// Number of ROM banks.
+    pub(crate) fn banks(&self) -> usize {
+        self.rom.len() / BANK
+    }
+
+    /// Bytes of RAM in all banks.
+    pub fn ram_size(&self) -> usize {
+        self.ram_size
+    }
+}

@@ -1,0 +1,104 @@
+//! Moving on by whole lines at once, where they are all alike.
+
+use super::{EARLY_LY, LAST_LINE, LAST_SHOWN, LINE, Lcd, MODE_2, ON};
+
+/// STAT's sources of interrupts: modes 0 and 2, the comparison with LYC.
+const EACH_LINE: u8 = 0x28;
+const COMPARISON: u8 = 0x40;
+
+/// Lines that lie ahead in which nothing happens but what happens in each.
+#[derive(Clone, Copy)]
+pub(crate) struct Alike {
+    /// How many lines further down the last of them is.
+    pub lines: u64,
+    /// The processor's counter when the line in progress began.
+    pub start: u64,
+    /// A leap ends as a line begins; cycles to the event that comes next then.
+    pub length: u64,
+}
+
+impl Lcd {
+    /// The lines ahead without an interrupt, without the end of the picture or of the frame.
+    ///
+    /// `compared` says that somebody looks at the comparison with LYC.
+    pub(crate) fn alike(&self, compared: bool) -> Option<Alike> {
+        let on = self.lcdc & ON != 0 && !self.reset && !self.first_frame;
+        if !on || self.stat & EACH_LINE != 0 || self.clock >= self.clock_target {
+            return None;
+        }
+        let line = u64::from(self.ly) * LINE;
+        let away = self.clock_target.checked_sub(line)?;
+        // In the picture any mode will do, but not the few cycles in which LY is early.
+        let (last, length, regular) = match (self.next_mode, self.transition) {
+            (3, 0) => (LAST_SHOWN, MODE_2, away == MODE_2),
+            (0, 0) => (LAST_SHOWN, MODE_2, away < LINE),
+            (2, 1) => (LAST_SHOWN, MODE_2, away == LINE - EARLY_LY),
+            (1, 0) if self.ly > LAST_SHOWN => (LAST_LINE, LINE, away == LINE),
+            _ => return None,
+        };
+        let mut lines = last.saturating_sub(self.ly);
+        if compared || self.stat & COMPARISON != 0 {
+            lines = match self.lyc.checked_sub(self.ly) {
+                Some(0) => 0,
+                Some(away) => lines.min(away - 1),
+                None => lines,
+            };
+        }
+        (regular && lines > 0).then_some(Alike {
+            lines: lines.into(),
+            start: (self.last_cycles + line).checked_sub(self.clock)?,
+            length,
+        })
+    }
+
+    /// The processor's counter at which the next event is due.
+    pub(crate) fn event_at(&self) -> u64 {
+        (self.last_cycles + self.clock_target).saturating_sub(self.clock)
+    }
+
+    /// The processor's counter at which LY is counted next, if until then nothing happens in this
+    /// line of the picture but that modes change, which raises no interrupt.
+    pub(crate) fn line_counted_at(&self) -> Option<u64> {
+        let alike = self.alike(false)?;
+        (self.ly < LAST_SHOWN).then_some(alike.start + LINE - EARLY_LY)
+    }
+
+    /// From whatever mode of such a line to its mode 0, which lasts until LY is counted.
+    pub(crate) fn skip_to_blank(&mut self) {
+        if self.draw && self.next_mode != 2 {
+            self.draw_line();
+        }
+        self.next_mode = 2;
+        self.transition = 1;
+        self.clock_target = (u64::from(self.ly) + 1) * LINE - EARLY_LY;
+        let raised = self.set_mode(0);
+        debug_assert_eq!(raised, 0, "an interrupt was leapt over");
+    }
+
+    /// Moves on to the beginning of a line so many lines further down; those that are passed are
+    /// drawn if this frame is.
+    pub(crate) fn leap(&mut self, alike: &Alike, lines: u64) {
+        let picture = self.ly <= LAST_SHOWN;
+        // In mode 0 this line has been drawn.
+        let mut draws = picture && self.draw && self.next_mode != 2;
+        for _ in 0..lines {
+            if draws {
+                self.draw_line();
+            }
+            draws = picture && self.draw;
+            self.ly += 1;
+            self.window_reached |= picture && self.ly == self.wy;
+        }
+        self.last_cycles = alike.start + lines * LINE;
+        self.clock = u64::from(self.ly) * LINE;
+        self.clock_target = self.clock + alike.length;
+        let mut raised = 0;
+        if picture {
+            self.next_mode = 3;
+            self.transition = 0;
+            raised = self.set_mode(2);
+        }
+        raised |= self.compare_line();
+        debug_assert_eq!(raised, 0, "an interrupt was leapt over");
+    }
+}

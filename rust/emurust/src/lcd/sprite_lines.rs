@@ -1,0 +1,54 @@
+//! Which sprites are in which line, kept as long as the sprites' table stays as it is.
+
+use super::LAST_SHOWN;
+
+const LINES: usize = LAST_SHOWN as usize + 1;
+
+/// For each line of the picture a mask of the sprites in it, bit 0 the first in OAM.
+pub(crate) struct SpriteLines {
+    /// What `masks` was, or is to be, made of.
+    oam: [u8; 160],
+    height: u8,
+    /// The masks are made when a table is met for the second time: it may be in the making.
+    made: bool,
+    masks: [u64; LINES],
+}
+
+impl SpriteLines {
+    pub fn new() -> Self {
+        Self {
+            oam: [0; 160],
+            height: 0,
+            made: false,
+            masks: [0; LINES],
+        }
+    }
+
+    /// The sprites in a line; None if they have to be searched.
+    pub fn of_line(&mut self, oam: &[u8; 160], height: u8, line: u8) -> Option<u64> {
+        if self.height != height || self.oam != *oam {
+            self.height = height;
+            self.oam = *oam;
+            self.made = false;
+            return None;
+        }
+        if !self.made {
+            self.make();
+        }
+        self.masks.get(usize::from(line)).copied()
+    }
+
+    fn make(&mut self) {
+        self.made = true;
+        self.masks = [0; LINES];
+        for (number, sprite) in self.oam.chunks_exact(4).enumerate() {
+            for below in 0..self.height {
+                // Y is the top edge plus 16.
+                let line = sprite[0].wrapping_add(below).wrapping_sub(16);
+                if let Some(mask) = self.masks.get_mut(usize::from(line)) {
+                    *mask |= 1 << number;
+                }
+            }
+        }
+    }
+}

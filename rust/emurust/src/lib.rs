@@ -1,0 +1,33 @@
+//! A Game Boy in plain Rust, equal to PyBoy 2.8.1 at every frame boundary.
+//!
+//! The reference is the emulator, not the console: where PyBoy differs from hardware, this crate
+//! does as PyBoy does. `QUIRKS.md` lists those places, each with how it was measured.
+
+mod alu;
+mod bus;
+mod cartridge;
+mod control;
+mod dma;
+mod error;
+mod execute;
+mod idle;
+mod idle_hopes;
+mod idle_lines;
+mod interrupts;
+mod joypad;
+mod lcd;
+mod leap;
+mod machine;
+mod mapper;
+mod moves;
+mod prefixed;
+mod quick;
+mod registers;
+mod serial;
+mod state;
+mod timer;
+
+pub use cartridge::{Cartridge, MapperKind};
+pub use error::{CartridgeError, StateError};
+pub use lcd::Lcd;
+pub use machine::Machine;

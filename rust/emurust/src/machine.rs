@@ -1,0 +1,178 @@
+//! The machine: all its state, and the loop over a frame.
+
+use std::sync::Arc;
+
+use crate::cartridge::{BANK, Cartridge};
+use crate::dma::Dma;
+use crate::idle_hopes::Hopes;
+use crate::idle_lines::PolledLines;
+use crate::joypad::Joypad;
+use crate::lcd::Lcd;
+use crate::mapper::Mapper;
+use crate::registers::Registers;
+use crate::serial::Serial;
+use crate::timer::Timer;
+
+/// A Game Boy with a cartridge.
+pub struct Machine {
+    /// Take no short cut: everything event by event. States come out the same either way.
+    pub plain: bool,
+    /// Where the last slice began that ran instructions; only leaps look at it.
+    pub(crate) last_slice_pc: u16,
+    pub(crate) polled_lines: PolledLines,
+    pub(crate) hopes: Hopes,
+    pub(crate) registers: Registers,
+    /// Clock cycles since the hand-over.
+    pub(crate) cycles: u64,
+    /// The slice ends after the instruction in progress.
+    pub(crate) bail: bool,
+    pub(crate) ime: bool,
+    pub(crate) ime_delay: bool,
+    pub(crate) halted: bool,
+    /// The instruction before the HALT was EI. A saved state does not say so.
+    pub(crate) halted_behind_ei: bool,
+    pub(crate) stopped: bool,
+    pub(crate) interrupt_queued: bool,
+    pub(crate) interrupt_flags: u8,
+    pub(crate) interrupt_enable: u8,
+    /// Where the banks at 0000 and at 4000 begin in the ROM.
+    pub(crate) lower_rom: usize,
+    pub(crate) upper_rom: usize,
+    pub(crate) cartridge: Arc<Cartridge>,
+    pub(crate) mapper: Mapper,
+    pub(crate) timer: Timer,
+    pub(crate) dma: Dma,
+    pub(crate) serial: Serial,
+    pub(crate) joypad: Joypad,
+    /// The buttons that are held from the next frame on.
+    held: u8,
+    pub(crate) lcd: Lcd,
+    pub(crate) wram: [u8; 8192],
+    pub(crate) hram: [u8; 127],
+    pub(crate) fea0: [u8; 96],
+    /// Bytes behind FF00 to FF4B that writes reach. [0] is FF00 as it reads: computed when it is
+    /// written, not when a button changes. The others are never read.
+    pub(crate) io_written: [u8; 76],
+    pub(crate) cartridge_ram: Box<[u8]>,
+}
+
+impl Machine {
+    /// A machine as a boot ROM hands it over.
+    pub fn new(cartridge: Arc<Cartridge>) -> Self {
+        Self {
+            plain: false,
+            last_slice_pc: 0,
+            polled_lines: PolledLines::new(),
+            hopes: Hopes::new(),
+            registers: Registers::handed_over(),
+            cycles: 0,
+            bail: false,
+            ime: false,
+            ime_delay: false,
+            halted: false,
+            halted_behind_ei: false,
+            stopped: false,
+            interrupt_queued: false,
+            interrupt_flags: 0,
+            interrupt_enable: 0,
+            lower_rom: 0,
+            upper_rom: BANK,
+            mapper: Mapper::new(cartridge.mapper),
+            timer: Timer::new(),
+            dma: Dma::new(),
+            serial: Serial::new(),
+            joypad: Joypad::new(),
+            held: 0,
+            lcd: Lcd::new(),
+            wram: [0; 8192],
+            hram: [0; 127],
+            fea0: [0; 96],
+            io_written: [0; 76],
+            cartridge_ram: vec![0; cartridge.ram_size].into_boxed_slice(),
+            cartridge,
+        }
+    }
+
+    /// The buttons that are held from the next frame on: bit 0 A, 1 B, 2 select, 3 start, 4 right,
+    /// 5 left, 6 up, 7 down.
+    pub fn buttons(&mut self, pressed: u8) {
+        self.held = pressed;
+    }
+
+    /// Holds on to the buttons that are held in a loaded state.
+    pub(crate) fn hold_as_loaded(&mut self) {
+        self.held = self.joypad.held();
+    }
+
+    /// Runs to the end of a frame, as PyBoy's `tick(1, draw)`.
+    pub fn frame(&mut self, draw: bool) {
+        if self.joypad.hold(self.held) {
+            self.interrupt_flags |= 0x10;
+        }
+        self.lcd.draw = draw;
+        self.lcd.frame_done = false;
+        while !self.lcd.frame_done {
+            self.slice();
+        }
+    }
+
+    /// Runs `count` frames, as PyBoy's `tick(count, draw_last)`: only the last is drawn.
+    pub fn frames(&mut self, count: u32, draw_last: bool) {
+        for left in (0..count).rev() {
+            self.frame(draw_last && left == 0);
+        }
+    }
+
+    /// The frame that was drawn last: shades 0 (light) to 3, line by line.
+    pub fn screen(&self) -> &[u8; 23040] {
+        &self.lcd.screen
+    }
+
+    /// Runs instructions up to `end`, or to the one that bails out.
+    fn run(&mut self, end: u64) {
+        while self.cycles < end && !self.bail {
+            if self.ime_delay {
+                self.step_behind_ei();
+            } else {
+                self.step();
+            }
+        }
+    }
+
+    /// Runs one instruction where speed does not matter.
+    #[inline(never)]
+    pub(crate) fn step_once(&mut self) {
+        self.step();
+    }
+
+    /// Runs the processor to the next event, then brings everything else up to it.
+    fn slice(&mut self) {
+        if self.halted && !self.plain {
+            self.leap_halted();
+        }
+        let target = self
+            .lcd
+            .cycles_to_event()
+            .min(self.timer.event)
+            .min(self.serial.cycles_to_event(self.cycles))
+            .max(4);
+        let end = self.cycles + target;
+        self.bail = false;
+        if !self.look_for_interrupt() {
+            if self.halted {
+                self.cycles += target;
+            } else if self.plain {
+                self.run(end);
+            } else {
+                let end = self.leap_idle(end);
+                self.run_quickly(end);
+            }
+        }
+        self.tick_dma(0);
+        if self.serial.tick(self.cycles) {
+            self.interrupt_flags |= 8;
+        }
+        self.tick_timer();
+        self.tick_lcd(0);
+    }
+}

@@ -1,0 +1,256 @@
+//! Face of the Game Boy (`twinstep_emurust`) towards Python.
+
+mod arrays;
+mod batch;
+mod columns;
+mod lane;
+mod layout;
+mod play;
+mod rules;
+mod settings;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rayon::prelude::*;
+
+use crate::arrays::{read, rows, wrong};
+use arrays::Taken;
+use batch::Batch;
+use lane::{AutoReset, Game};
+use settings::EmuRustPlay;
+
+/// Adds the names of this face to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<EmuRustPlay>()?;
+    module.add_class::<EmuRustBatch>()
+}
+
+fn when(auto_reset: &str) -> PyResult<AutoReset> {
+    match auto_reset {
+        "off" => Ok(AutoReset::Off),
+        "same-step" => Ok(AutoReset::SameStep),
+        "next-step" => Ok(AutoReset::NextStep),
+        other => Err(wrong(format!("unknown auto_reset: {other}"))),
+    }
+}
+
+/// N Game Boys. Wrong shapes, dtypes, names, cartridges and states raise ValueError.
+///
+/// Fields that can be written: `obs` and `final_obs` u8, `reward` f32, `terminated` and `truncated`
+/// bool, `elapsed` i32, `seen` u8, and those of the record.
+///
+/// `auto_reset` says when a lane whose episode ended begins the next: "off", not by itself.
+/// "same-step": `reward`, `terminated`, `truncated` and `final_obs` are the step's own, the other
+/// fields those after the reset. "next-step": the lane does not play that step; its frame is the
+/// new episode's first. The seed (a, b) of an episode is followed by (a, b + 1).
+#[pyclass(module = "twinstep_rust")]
+struct EmuRustBatch {
+    batch: Batch,
+    settings: EmuRustPlay,
+}
+
+#[pymethods]
+impl EmuRustBatch {
+    /// Begins one episode per seed, u32[N, 2]. `roms`: u8[1, bytes], or one for each, u8[N, bytes].
+    #[staticmethod]
+    fn reset(
+        py: Python<'_>,
+        play: &EmuRustPlay,
+        roms: &Bound<'_, PyAny>,
+        seeds: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let seeds = words(seeds, rows("seeds", seeds)?)?;
+        let games = games(py, play, roms, seeds.len())?;
+        let batch = py.detach(|| Batch::reset(play.play.clone(), games, seeds));
+        let batch = batch.map_err(wrong)?;
+        let settings = play.clone();
+        Ok(Self { batch, settings })
+    }
+
+    /// Continues from states. `records`: u8[N, bytes], each the fields of the record one after the
+    /// other. `fields`: `elapsed` and, if the play remembers anything, `seen`, [N, ...]; others are
+    /// ignored. `seeds`, u32[N, 2]: of the running episodes; zeros if they are left out.
+    #[staticmethod]
+    #[pyo3(signature = (play, roms, records, fields, *, seeds=None))]
+    fn load(
+        py: Python<'_>,
+        play: &EmuRustPlay,
+        roms: &Bound<'_, PyAny>,
+        records: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        seeds: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let lanes = rows("records", records)?;
+        let size = play.layout.size();
+        let records = read::<u8>("records", records, &[lanes, size])?;
+        let records = records.as_slice();
+        let records = records.map_err(|e| wrong(format!("records: {e}")))?;
+        let seeds = match seeds {
+            None => vec![[0; 2]; lanes],
+            Some(seeds) => words(seeds, lanes)?,
+        };
+        let get = |name: &str| {
+            let value = fields.get_item(name)?;
+            value.ok_or_else(|| wrong(format!("the state lacks {name}")))
+        };
+        let elapsed = read::<i32>("elapsed", &get("elapsed")?, &[lanes])?;
+        let elapsed = elapsed.as_slice().map_err(|e| wrong(e.to_string()))?;
+        let memory = play.play.rules.memory();
+        let mut seen = Vec::new();
+        if memory > 0 {
+            let shape = [vec![lanes], play.seen_shape()].concat();
+            let given = read::<u8>("seen", &get("seen")?, &shape)?;
+            seen = given.as_slice().map_err(|e| wrong(e.to_string()))?.to_vec();
+        }
+        let games = games(py, play, roms, lanes)?;
+        let batch = py.detach(|| {
+            let mut batch = Batch::load(play.play.clone(), games, records, seeds)?;
+            for (place, lane) in batch.lanes.iter_mut().enumerate() {
+                lane.elapsed = elapsed[place];
+                lane.seen.copy_from_slice(&seen[place * memory..][..memory]);
+            }
+            Ok(batch)
+        });
+        let batch = batch.map_err(|problem: String| wrong(problem))?;
+        let settings = play.clone();
+        Ok(Self { batch, settings })
+    }
+
+    /// Number of lanes.
+    #[getter]
+    fn lanes(&self) -> usize {
+        self.batch.lanes.len()
+    }
+
+    /// The seeds of the running episodes, u32[N, 2].
+    #[getter]
+    fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let words = self.batch.lanes.iter().flat_map(|lane| lane.seed);
+        let flat = PyArray1::from_iter(py, words);
+        Ok(flat.reshape([self.lanes(), 2])?.into_any())
+    }
+
+    /// Returns lanes that go on apart from these.
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        let batch = py.detach(|| self.batch.copy()).map_err(wrong)?;
+        let settings = self.settings.clone();
+        Ok(Self { batch, settings })
+    }
+
+    /// Writes fields [N, ...] of the present frame.
+    fn write(&mut self, py: Python<'_>, fields: &Bound<'_, PyDict>) -> PyResult<()> {
+        let shape = [self.lanes()];
+        let mut taken = self.take(fields, &shape)?;
+        let columns = arrays::columns(&mut taken, 1, self.lanes())?;
+        py.detach(|| self.batch.write(columns));
+        Ok(())
+    }
+
+    /// Plays one step with actions i32[N] and writes fields [N, ...] of the frame.
+    #[pyo3(signature = (actions, fields, *, auto_reset="off"))]
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        auto_reset: &str,
+    ) -> PyResult<()> {
+        let shape = [self.lanes()];
+        self.play(py, actions, fields, &shape, auto_reset)
+    }
+
+    /// Plays T steps with actions i32[T, N] and writes fields [T, N, ...] of the frames.
+    #[pyo3(signature = (actions, fields, *, auto_reset="off"))]
+    fn rollout(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        auto_reset: &str,
+    ) -> PyResult<()> {
+        let shape = [rows("actions", actions)?, self.lanes()];
+        self.play(py, actions, fields, &shape, auto_reset)
+    }
+}
+
+impl EmuRustBatch {
+    /// `shape`: [N] for one step, [T, N] for several.
+    fn play(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        shape: &[usize],
+        auto_reset: &str,
+    ) -> PyResult<()> {
+        let steps = if shape.len() == 1 { 1 } else { shape[0] };
+        let actions = read::<i32>("actions", actions, shape)?;
+        let actions = actions.as_slice();
+        let actions = actions.map_err(|e| wrong(format!("actions: {e}")))?;
+        let auto_reset = when(auto_reset)?;
+        let mut taken = self.take(fields, shape)?;
+        let columns = arrays::columns(&mut taken, steps, self.lanes())?;
+        py.detach(|| self.batch.rollout(actions, columns, auto_reset))
+            .map_err(wrong)
+    }
+
+    fn take<'py>(&self, fields: &Bound<'py, PyDict>, shape: &[usize]) -> PyResult<Vec<Taken<'py>>> {
+        let one = |(name, value): (Bound<'_, PyAny>, Bound<'py, PyAny>)| {
+            let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
+            self.settings.take(&name, &value, shape)
+        };
+        fields.iter().map(one).collect()
+    }
+}
+
+fn words(seeds: &Bound<'_, PyAny>, lanes: usize) -> PyResult<Vec<[u32; 2]>> {
+    let seeds = read::<u32>("seeds", seeds, &[lanes, 2])?;
+    let flat = seeds.as_slice().map_err(|e| wrong(format!("seeds: {e}")))?;
+    Ok(flat.as_chunks::<2>().0.to_vec())
+}
+
+/// The game of each lane; equal ROMs are kept once.
+fn games(
+    py: Python<'_>,
+    play: &EmuRustPlay,
+    roms: &Bound<'_, PyAny>,
+    lanes: usize,
+) -> PyResult<Vec<Arc<Game>>> {
+    if lanes == 0 {
+        return Err(wrong("there must be at least one lane"));
+    }
+    let count = rows("roms", roms)?;
+    let array = roms.cast::<PyUntypedArray>();
+    let bytes = array.map_or(0, |a| a.shape().get(1).copied().unwrap_or(0));
+    if ![1, lanes].contains(&count) {
+        return Err(wrong(format!("{count} ROMs for {lanes} lanes")));
+    }
+    let roms = read::<u8>("roms", roms, &[count, bytes])?;
+    let memory = roms.as_slice().map_err(|e| wrong(format!("roms: {e}")))?;
+    let each: Vec<&[u8]> = match bytes {
+        0 => vec![&[]; count],
+        _ => memory.chunks_exact(bytes).collect(),
+    };
+    let made = py.detach(|| {
+        let mut places = HashMap::new();
+        let mut distinct = Vec::new();
+        let which: Vec<usize> = each
+            .iter()
+            .map(|rom| {
+                *places.entry(*rom).or_insert_with(|| {
+                    distinct.push(*rom);
+                    distinct.len() - 1
+                })
+            })
+            .collect();
+        let made = distinct.par_iter().map(|rom| play.game(rom).map(Arc::new));
+        let made = made.collect::<Result<Vec<_>, String>>()?;
+        let of = |lane: usize| made[which[lane % which.len()]].clone();
+        Ok((0..lanes).map(of).collect())
+    });
+    made.map_err(|problem: String| wrong(problem))
+}
