@@ -77,7 +77,7 @@ def test_every_instruction_elsewhere(lab, place):
 
 
 def _operands_in_vram(rng):
-    """Call the instructions with operands at some places of VRAM in turn, each time at another time of a line."""
+    """Call each instruction with operands in VRAM in turn, at changing times of a line."""
     prefixed = (0xCB37, 0xCB7C, 0xCB86, 0xCBC6)
     moves_stack = (0x31, 0xE8)
     ops = [op for op in CASES if op.immediate or op.code in prefixed]
