@@ -147,12 +147,15 @@ def test_catchs_score_is_the_reward_and_its_end_the_end(oracle):
     play = oracle(contract)
     variables = GAMES["catch"].variables
     frame, total = play.reset(start(contract, 3)), 0.0
+    over = variables.over.address - 0xC000
     while not frame.terminated:
+        assert not frame.state["wram"][over]
         frame = play.step(np.zeros(1, np.int32))
         total += float(frame.reward[0])
         assert play.events().tolist()[:2] == [frame.reward[0] > 0, False]
         assert frame.state["elapsed"] < 200
     wram = frame.state["wram"]
+    assert wram[over]
     assert wram[variables.score.address - 0xC000] == total
     assert wram[variables.lives.address - 0xC000] == 0
     assert not frame.truncated
@@ -240,6 +243,8 @@ def test_a_loaded_state_continues_as_the_episode_itself(oracle, name):
     other.reset(start(contract, 9))
     for number, action in enumerate(actions(contract, 8)):
         if number % 3 == 0:
+            # It had been holding another button.
+            other.step((action + 1) % contract.action.n)  # type: ignore[union-attr]
             other.load(whole(one, frame))
         frame = one.step(action)
         assert not same(frame, other.step(action)), number
@@ -302,7 +307,8 @@ def test_saved_states_are_taken_apart_and_put_together(boy, kind, ram):
         assert not one.saved.differences(blob, one.saved.compose(state))
         other.load(state)
         assert not one.saved.differences(blob, other.save())
-    assert state["cart_ram"].any() or MAPPERS[kind] == "mbc2"
+    # Without a mapper reads of the RAM give FF, which the program counts up to 0.
+    assert state["cart_ram"].any() != (kind == 0)
 
 
 def test_what_a_saved_state_lacks_is_set_and_found(boy):
