@@ -73,7 +73,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class New:
-    """A reward: `weight` when these values together are such as this episode never had after a step.
+    """A reward: `weight` when an episode has these values together for the first time.
 
     What an episode has had is kept in SEEN_BITS bits, one of which is chosen by the bytes of the
     values in a row, low byte first: FNV-1a of 32 bits (start 0x811C9DC5, factor 0x01000193) over

@@ -68,7 +68,9 @@ def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
         for _ in range(40):
             program.emit(0x3E, int(rng.integers(60, 90)), 0x22, 0x3E, int(rng.integers(170)), 0x22)
             program.code("inc hl\ninc hl")
-        program.write("LCDC", 0x83 | 4 * (number & 1)).write("STAT", 0x08).write("TAC", 5 + number % 3)
+        program.write("LCDC", 0x83 | 4 * (number & 1)).write("STAT", 0x08).write(
+            "TAC", 5 + number % 3
+        )
         program.write("TMA", int(rng.integers(256))).code("ld hl, $C000")
         again = program.at
         for _ in range(30):
@@ -104,7 +106,9 @@ def test_a_dispatch_that_pushes_into_hardware(lab, stack):
         program.write("TAC", 5).code("ld hl, $C000").jump(0x0200)
         # bc: where to go on. The pages' numbers are what is pushed first.
         places = [0x0200, *(0x100 * page + 0x20 * (page % 7) for page in range(3, 0x40, 2))]
-        for number, (place, following) in enumerate(zip(places, [*places[1:], 0x6F00], strict=True)):
+        for number, (place, following) in enumerate(
+            zip(places, [*places[1:], 0x6F00], strict=True)
+        ):
             pending, enabled = cases[(number + 3 * turn) % len(cases)]
             program.at = place
             program.word(0x01, following).write("IE", enabled).write("IF", pending)

@@ -39,8 +39,9 @@ def test_single_instructions_with_interrupts_between_them(lab, place):
     # What moves the stack elsewhere would let an interrupt write there: that is its own test.
     calm = [op for op in CASES if op.mnemonic not in ("di", "reti") and "sp" not in op.operands]
     for tac in (5, 5, 6):
-        program = counting_handlers(Program()).write("TAC", tac).write("TMA", int(rng.integers(256)))
-        program.write("IE", 0x17).write("STAT", 0x48).write("LYC", int(rng.integers(144)))
+        program = counting_handlers(Program()).write("TAC", tac).write("IE", 0x17)
+        program.write("TMA", int(rng.integers(256)))
+        program.write("STAT", 0x48).write("LYC", int(rng.integers(144)))
         base = program.at + 40 if place == "rom" else 0xC800
         writer = Writer(base, rng, ("hram", "oam", "rom"))
         writer.emit(0xFB)

@@ -73,8 +73,8 @@ def counting_handlers(program: Program) -> Program:
         program.put(vector, bytes((0xC3, at & 0xFF, at >> 8)))
         program.put(
             at,
-            f"push af\nldh a, [$FF44]\nld [{0xDA00 + 4 * number}], a\nldh a, [$FF04]\n"
-            f"ld [{0xDA01 + 4 * number}], a\nld a, [{0xDA02 + 4 * number}]\ninc a\n"
-            f"ld [{0xDA02 + 4 * number}], a\npop af\nreti",
+            f"push af\nldh a, [$FF44]\nld [{0xDF40 + 4 * number}], a\nldh a, [$FF04]\n"
+            f"ld [{0xDF41 + 4 * number}], a\nld a, [{0xDF42 + 4 * number}]\ninc a\n"
+            f"ld [{0xDF42 + 4 * number}], a\npop af\nreti",
         )
     return program

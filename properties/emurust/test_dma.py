@@ -15,8 +15,8 @@ def _memory(program):
     for first, pages in ((0x8000, 2), (0x9F00, 1), (0xD000, 3), (0xDF00, 1)):
         for page in range(pages):
             program.code(
-                f"ld hl, {first + 0x100 * page}\nmore{first}_{page}:\nld a, l\nxor {31 * page + 7}\n"
-                f"ld [hl+], a\nld a, l\nor a\njr nz, more{first}_{page}"
+                f"ld hl, {first + 0x100 * page}\nmore{first}_{page}:\nld a, l\n"
+                f"xor {31 * page + 7}\nld [hl+], a\nld a, l\nor a\njr nz, more{first}_{page}"
             )
     return program
 

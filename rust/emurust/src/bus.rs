@@ -13,6 +13,9 @@ impl Machine {
     pub(crate) fn fetch(&mut self) -> u8 {
         let pc = self.registers.pc;
         self.registers.pc = pc.wrapping_add(1);
+        if pc & 0xFFFE == 0x3FFE {
+            return self.before_upper_bank(pc);
+        }
         self.read(pc)
     }
 
@@ -21,7 +24,7 @@ impl Machine {
     pub(crate) fn immediate(&mut self) -> u8 {
         let pc = self.registers.pc;
         self.registers.pc = pc.wrapping_add(1);
-        self.read_at(pc, 4)
+        self.first_operand(pc)
     }
 
     /// The word at PC, an operand.
@@ -29,9 +32,27 @@ impl Machine {
     pub(crate) fn immediate_word(&mut self) -> u16 {
         let pc = self.registers.pc;
         self.registers.pc = pc.wrapping_add(2);
-        let low = self.read_at(pc, 4);
+        let low = self.first_operand(pc);
         let high = self.read_at(pc.wrapping_add(1), 8);
         u16::from_le_bytes([low, high])
+    }
+
+    #[inline(always)]
+    fn first_operand(&mut self, addr: u16) -> u8 {
+        // Its opcode is at 3FFE.
+        if addr == 0x3FFF {
+            return self.before_upper_bank(addr);
+        }
+        self.read_at(addr, 4)
+    }
+
+    /// An instruction at 3FFE or 3FFF is fetched as if it belonged to the bank at 4000: from the
+    /// end of the bank before that in the ROM. Before bank 0 PyBoy reads memory that is none of
+    /// the ROM's, which cannot be known; here it is 0.
+    #[cold]
+    fn before_upper_bank(&self, addr: u16) -> u8 {
+        let place = (self.upper_rom + usize::from(addr)).checked_sub(BANK);
+        place.map_or(0, |place| self.cartridge.rom[place])
     }
 
     /// Reads at the processor's counter.

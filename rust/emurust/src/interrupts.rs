@@ -7,17 +7,19 @@ impl Machine {
     #[inline]
     pub(crate) fn look_for_interrupt(&mut self) -> bool {
         if self.interrupt_queued {
+            // Only in a state that was made by hand.
+            self.interrupt_queued = false;
+            self.wake();
             return false;
         }
-        let pending = self.interrupt_flags & self.interrupt_enable & 0x1F;
-        if pending == 0 {
+        if self.ime_delay || !self.pending() {
             return false;
         }
-        // PC points at the HALT. If EI was right before it, the handler returns to the HALT.
-        if self.halted && !(self.ime && self.halted_behind_ei) {
-            self.registers.pc = self.registers.pc.wrapping_add(1);
+        // If EI was right before the HALT, the handler returns to the HALT.
+        if self.ime && self.halted_behind_ei {
+            self.halted = false;
         }
-        self.halted = false;
+        self.wake();
         let dispatched = self.ime;
         if dispatched {
             self.dispatch();
@@ -25,21 +27,31 @@ impl Machine {
         dispatched
     }
 
+    /// Ends a HALT, at which PC points.
+    fn wake(&mut self) {
+        if self.halted {
+            self.halted = false;
+            self.registers.pc = self.registers.pc.wrapping_add(1);
+        }
+    }
+
+    /// 20 cycles, all of them behind the writes. Which interrupt it is gets decided between the two
+    /// writes, for the first may change IE or IF.
     fn dispatch(&mut self) {
         self.ime = false;
-        self.cycles += 8;
         let [low, high] = self.registers.pc.to_le_bytes();
         self.push_byte(high);
-        self.cycles += 4;
         let pending = self.interrupt_flags & self.interrupt_enable & 0x1F;
         if pending == 0 {
+            // None is left: no time passes and SP is as before.
+            self.registers.sp = self.registers.sp.wrapping_add(1);
             self.registers.pc = 0;
             return;
         }
         let number = pending.trailing_zeros() as u16;
         self.interrupt_flags &= !(1 << number);
         self.push_byte(low);
-        self.cycles += 8;
+        self.cycles += 20;
         self.registers.pc = 0x40 + 8 * number;
     }
 

@@ -25,7 +25,7 @@ impl Machine {
     #[inline]
     pub(crate) fn leap_halted(&mut self) {
         // A slice takes 4 cycles at least: closer to an event, the processor passes it.
-        if self.pending() || self.lcd.event_at() < self.cycles + 4 {
+        if self.pending() || self.interrupt_queued || self.lcd.event_at() < self.cycles + 4 {
             return;
         }
         let Some(alike) = self.lcd.alike(false) else {

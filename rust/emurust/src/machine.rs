@@ -157,16 +157,16 @@ impl Machine {
             .min(self.serial.cycles_to_event(self.cycles))
             .max(4);
         let end = self.cycles + target;
+        let dispatched = self.look_for_interrupt();
+        // What a dispatch writes does not end the slice, even where such writes do.
         self.bail = false;
-        if !self.look_for_interrupt() {
-            if self.halted {
-                self.cycles += target;
-            } else if self.plain {
-                self.run(end);
-            } else {
-                let end = self.leap_idle(end);
-                self.run_quickly(end);
-            }
+        if self.halted {
+            self.cycles += target;
+        } else if self.plain {
+            self.run(end);
+        } else {
+            let end = if dispatched { end } else { self.leap_idle(end) };
+            self.run_quickly(end);
         }
         self.tick_dma(0);
         if self.serial.tick(self.cycles) {

@@ -198,6 +198,19 @@ impl Machine {
             macro_rules! relative { ($taken:expr) => {
                 if $taken { at = (at + 2).wrapping_add_signed(isize::from(low as i8)); left -= 12; }
                 else { next!(2, 8) } } }
+            // With `jr nz` back to it behind it: as many passes as end before the slice does.
+            macro_rules! count_down { ($name:ident) => {{
+                let (passes, fit) = (i64::from(get!($name).wrapping_sub(1)) + 1, (left - 1) / 16);
+                if word != 0xFD20 || fit == 0 {
+                    count!($name, dec)
+                } else if fit < passes {
+                    let value = r.dec(get!($name).wrapping_sub(fit as u8 - 1)); set!($name, value);
+                    left -= 16 * fit;
+                } else {
+                    let value = r.dec(1); set!($name, value);
+                    left -= 16 * passes - 4; at += 3;
+                }
+            }} }
             macro_rules! jump { ($taken:expr) => {
                 if $taken { go!(word); left -= 16; } else { next!(3, 12) } } }
             macro_rules! call { ($taken:expr) => {
@@ -214,16 +227,16 @@ impl Machine {
             }} }
             match code {
                 0x00 => next!(1, 4), 0x01 => put!(bc, word, 3, 12), 0x02 => store_a!(r.bc(), 1, 8),
-                0x03 => pair!(bc, wrapping_add), 0x04 => count!(b, inc), 0x05 => count!(b, dec),
+                0x03 => pair!(bc, wrapping_add), 0x04 => count!(b, inc), 0x05 => count_down!(b),
                 0x06 => put!(b, low, 2, 8), 0x07 => rotate!(rlc), 0x09 => add_hl!(bc),
                 0x0A => load_a!(r.bc(), 1, 8), 0x0B => pair!(bc, wrapping_sub),
-                0x0C => count!(c, inc), 0x0D => count!(c, dec), 0x0E => put!(c, low, 2, 8),
+                0x0C => count!(c, inc), 0x0D => count_down!(c), 0x0E => put!(c, low, 2, 8),
                 0x0F => rotate!(rrc), 0x11 => put!(de, word, 3, 12),
                 0x12 => store_a!(r.de(), 1, 8), 0x13 => pair!(de, wrapping_add),
-                0x14 => count!(d, inc), 0x15 => count!(d, dec), 0x16 => put!(d, low, 2, 8),
+                0x14 => count!(d, inc), 0x15 => count_down!(d), 0x16 => put!(d, low, 2, 8),
                 0x17 => rotate!(rl), 0x18 => relative!(true), 0x19 => add_hl!(de),
                 0x1A => load_a!(r.de(), 1, 8), 0x1B => pair!(de, wrapping_sub),
-                0x1C => count!(e, inc), 0x1D => count!(e, dec), 0x1E => put!(e, low, 2, 8),
+                0x1C => count!(e, inc), 0x1D => count_down!(e), 0x1E => put!(e, low, 2, 8),
                 0x1F => rotate!(rr), 0x20 => relative!(!r.flag(Z)), 0x21 => put!(hl, word, 3, 12),
                 0x22 => along!(store_a, wrapping_add), 0x23 => pair!(hl, wrapping_add),
                 0x24 => count!(h, inc), 0x25 => count!(h, dec), 0x26 => put!(h, low, 2, 8),
@@ -237,7 +250,7 @@ impl Machine {
                 0x36 => store!(r.hl, low, 2, 12), 0x37 => { r.f = r.f & Z | C; next!(1, 4) },
                 0x38 => relative!(r.flag(C)), 0x39 => add_hl!(sp),
                 0x3A => along!(load_a, wrapping_sub), 0x3B => pair!(sp, wrapping_sub),
-                0x3C => count!(a, inc), 0x3D => count!(a, dec), 0x3E => put!(a, low, 2, 8),
+                0x3C => count!(a, inc), 0x3D => count_down!(a), 0x3E => put!(a, low, 2, 8),
                 0x3F => { r.f = r.f & (Z | C) ^ C; next!(1, 4) },
                 0x40 => put!(b, get!(b), 1, 4), 0x41 => put!(b, get!(c), 1, 4),
                 0x42 => put!(b, get!(d), 1, 4), 0x43 => put!(b, get!(e), 1, 4),
