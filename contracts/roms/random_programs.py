@@ -274,7 +274,7 @@ def random_program(seed: int) -> bytes:
     p.word(0xC3, again)
     for place in range(p.at, SIZE):
         p.rom[place] = p.draw.below(256)  # tiles to copy
-    p.rom[0x147 : 0x14D] = bytes(6)
+    p.rom[0x147:0x14D] = bytes(6)
     p.rom[0x14D] = -sum(byte + 1 for byte in p.rom[0x134:0x14D]) & 0xFF
     return bytes(p.rom)
 
