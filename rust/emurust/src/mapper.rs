@@ -121,7 +121,13 @@ impl Machine {
         if !self.mapper.ram_enabled {
             return 0xFF;
         }
-        match self.ram_place(addr) {
+        let place = self.ram_place(addr);
+        // MBC1's is cut to the RAM's size by a read, not by a write.
+        self.mapper.ram_bank %= match self.cartridge.mapper {
+            MapperKind::Mbc1 => self.cartridge.ram_size / RAM_BANK,
+            _ => usize::MAX,
+        };
+        match place {
             // Its RAM has half bytes.
             Some(place) if self.cartridge.mapper == MapperKind::Mbc2 => {
                 self.cartridge_ram[place] | 0xF0
@@ -157,8 +163,8 @@ impl Machine {
                 } else {
                     0
                 };
-                let banks = self.cartridge.ram_size / RAM_BANK;
-                Some(mapper.ram_bank % banks * RAM_BANK + offset)
+                let bank = mapper.ram_bank % (self.cartridge.ram_size / RAM_BANK);
+                Some(bank * RAM_BANK + offset)
             }
             // 512 half bytes.
             MapperKind::Mbc2 => Some(offset & 0x1FF),
