@@ -122,7 +122,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         state=_state(header_of(params), params, rules),
         randomness=Randomness(
             "the seed chooses the game's random numbers and how many frames go by first",
-            parts=_parts(rules) if not brought else {"program": ("state.vram",)},
+            parts=_parts(rules) if not brought else {"program": ("state.a", "state.hl", "state.pc", "state.wram")},
         ),
         starts=(Field("rom", "uint8", (SIZE,), low=0, high=255, step=1),) if brought else (),
         make_start=_random_start if params["rom"] == "random" else None,
@@ -270,7 +270,6 @@ EMURUST = Environment(
         Variant("catch-half", {"rom": "catch", "observe": "half"}),
         Variant("catch-values", {"rom": "catch", "observe": "values"}),
         Variant("breakout-values", {"rom": "breakout", "observe": "values"}),
-        Variant("random", {"rom": "random", "max_episode_steps": 20}),
     ),
     parameters=(
         Parameter("rom", "catch", f"one of {', '.join(GAMES)}, random, given; or a ROM file", str),

@@ -31,6 +31,8 @@ pub struct Cartridge {
     pub(crate) rom: Box<[u8]>,
     pub(crate) mapper: MapperKind,
     pub(crate) ram_size: usize,
+    /// Its RAM is enabled from the beginning, and for ever: RAM without a mapper.
+    pub(crate) ram_enabled: bool,
 }
 
 impl Cartridge {
@@ -71,6 +73,7 @@ impl Cartridge {
             return Err(CartridgeError::Banks(banks));
         }
         Ok(Arc::new(Self {
+            ram_enabled: matches!(rom[0x147], 0x08 | 0x09),
             rom: rom.into_boxed_slice(),
             mapper,
             ram_size: ram_banks * RAM_BANK,

@@ -90,7 +90,7 @@ impl Machine {
         }
         end += self.leap_lines_of_loop(&pass, end);
         let until = end.min(self.lcd.event_at());
-        let passes = (until - self.cycles).saturating_sub(1) / pass.cycles;
+        let passes = until.saturating_sub(self.cycles).saturating_sub(1) / pass.cycles;
         self.cycles += passes * pass.cycles;
         (end, true)
     }

@@ -31,3 +31,9 @@ pub use cartridge::{Cartridge, MapperKind};
 pub use error::{CartridgeError, StateError};
 pub use lcd::Lcd;
 pub use machine::Machine;
+
+#[cfg(test)]
+mod tests {
+    mod leap;
+    mod waiting;
+}

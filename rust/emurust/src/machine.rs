@@ -77,7 +77,7 @@ impl Machine {
             interrupt_enable: 0,
             lower_rom: 0,
             upper_rom: BANK,
-            mapper: Mapper::new(cartridge.mapper),
+            mapper: Mapper::new(&cartridge),
             timer: Timer::new(),
             dma: Dma::new(),
             serial: Serial::new(),

@@ -1,6 +1,6 @@
 //! Bank switching: what writes to the ROM's addresses do, and the cartridge's RAM.
 
-use crate::cartridge::{BANK, MapperKind, RAM_BANK};
+use crate::cartridge::{BANK, Cartridge, MapperKind, RAM_BANK};
 use crate::machine::Machine;
 
 /// The registers of the mapper; those that a kind does not have stay 0.
@@ -22,13 +22,13 @@ pub(crate) struct Mapper {
 }
 
 impl Mapper {
-    pub fn new(kind: MapperKind) -> Self {
+    pub fn new(cartridge: &Cartridge) -> Self {
         Self {
             rom_bank: 1,
             ram_bank: 0,
-            ram_enabled: false,
+            ram_enabled: cartridge.ram_enabled,
             banking_mode: false,
-            bank_low: u8::from(kind == MapperKind::Mbc1),
+            bank_low: u8::from(cartridge.mapper == MapperKind::Mbc1),
             bank_high: 0,
             motor: 0,
         }
@@ -139,7 +139,8 @@ impl Machine {
 
     /// Writes one of A000 to BFFF.
     pub(crate) fn write_cartridge_ram(&mut self, addr: u16, value: u8) {
-        // Without a mapper the RAM cannot be enabled and never reads, but PyBoy lets it be written.
+        // A cartridge that says it has neither mapper nor RAM has RAM that never reads, but PyBoy
+        // lets it be written.
         if !self.mapper.ram_enabled && self.cartridge.mapper != MapperKind::None {
             return;
         }
