@@ -122,7 +122,9 @@ def contract(params: Mapping[str, Any]) -> Contract:
         state=_state(header_of(params), params, rules),
         randomness=Randomness(
             "the seed chooses the game's random numbers and how many frames go by first",
-            parts=_parts(rules) if not brought else {"program": ("state.a", "state.hl", "state.pc", "state.wram")},
+            parts=_parts(rules)
+            if not brought
+            else {"program": ("state.a", "state.hl", "state.pc", "state.wram")},
         ),
         starts=(Field("rom", "uint8", (SIZE,), low=0, high=255, step=1),) if brought else (),
         make_start=_random_start if params["rom"] == "random" else None,
