@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import copy
-from twinstep.properties.emurust.scripts import LONG, counting_handlers, script
+from twinstep.properties.emurust.scripts import counting_handlers, script
 from twinstep.properties.emurust.test_pictures import PAGES, TILES, screens
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("emurust"), pytest.mark.one_variant]

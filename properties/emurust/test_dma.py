@@ -5,7 +5,6 @@ import pytest
 
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import Program
-from twinstep.properties.emurust.scripts import script
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
