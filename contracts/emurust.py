@@ -55,8 +55,6 @@ NO_RULES = Rules(
 #: Rules that `rules` can name.
 NAMED = {"pokemon_red": POKEMON_RED}
 
-EVENTS = ("scored", "lost", "ended", "cut")
-
 
 @functools.cache
 def _file(path: str) -> bytes:
@@ -130,7 +128,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         make_start=_random_start if params["rom"] == "random" else None,
         data=_data(params, rom),
         modules=_MODULES,
-        events=EVENTS,
+        events=("scored",) if rules.reward else (),
         measures=(
             Measure("largest reward", "reward"),
             Measure("last cycle", "state.cycles", "max"),
