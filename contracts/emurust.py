@@ -248,6 +248,8 @@ EMURUST = Environment(
         package="twinstep.oracles.emurust",
         upstream=("pyboy",),
         bench="twinstep.oracles.emurust.native:runners",
+        measured=("heavy", "catch", "explorer", "breakout", "poll_ly", "poll_stat", "poll_flag"),
+        batches=(1, 8, 128),
         work=1 << 12,
     ),
     candidates=(
