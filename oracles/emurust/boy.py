@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ _LOOP = 0xC000, (0x18, 0xFE)
 class Boy:
     """A Game Boy with a cartridge in it. It begins as the boot ROM hands over.
 
-    A state here is all fields of SHOWN and HIDDEN by name.
+    A state here is all fields of SHOWN and HIDDEN by name. `close()` frees it.
     """
 
     def __init__(self, rom: bytes) -> None:
@@ -33,6 +34,8 @@ class Boy:
             io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
         )
         self._boy.set_emulation_speed(0)
+        # One that is not stopped before Python ends complains on stderr.
+        self.close = weakref.finalize(self, self._boy.stop, save=False)
         self.memory: Any = self._boy.memory
         self._registers: Any = self._boy.register_file
         self._cut = True  # window_line may be other than -1, as in every new PyBoy
@@ -116,10 +119,6 @@ class Boy:
             self._boy.tick(frames, draw)
             # Perhaps in the middle of this picture.
             self._cut |= draw and not self.memory[0xFF40] & 0x80
-
-    def close(self) -> None:
-        """Free it."""
-        self._boy.stop(save=False)
 
     def _ram(self, bank: int) -> list[int]:
         """Read a bank. A slice to its end raises, as if C000 belonged to it."""

@@ -19,6 +19,7 @@ class EmuRustOracle:
         self._contract = contract
         self._rom, _ = cartridge_of(contract.params)
         self._episode = None if self._rom is None else Episode(contract.params, self._rom)
+        self._spare: list[EmuRustOracle] = []
         self._events = np.zeros(len(contract.events), bool)
 
     def reset(self, start: Start) -> Frame:
@@ -26,7 +27,7 @@ class EmuRustOracle:
         if "rom" in start.fields:
             rom = np.asarray(start.fields["rom"], np.uint8).tobytes()
             if rom != self._rom:
-                self.close()
+                self._free()
                 self._episode, self._rom = Episode(self._contract.params, rom), rom
         episode = self._playing()
         episode.begin(start.seed)
@@ -50,8 +51,23 @@ class EmuRustOracle:
         """Return bool[E]: which contract.events the latest reset or step brought about."""
         return self._events.copy()
 
+    def lanes(self, count: int) -> Any:
+        """Return `count` episodes side by side; see protocols.Lanes."""
+        from twinstep.oracles.emurust.lanes import EmuRustLanes
+
+        # Kept for the next time: a PyBoy is dear to make.
+        missing = count - len(self._spare)
+        self._spare += [EmuRustOracle(self._contract) for _ in range(missing)]
+        return EmuRustLanes(self._contract, self._spare[:count])
+
     def close(self) -> None:
-        """Free PyBoy."""
+        """Free all PyBoys."""
+        for oracle in self._spare:
+            oracle.close()
+        self._spare.clear()
+        self._free()
+
+    def _free(self) -> None:
         if self._episode is not None:
             self._episode.boy.close()
             self._episode = None

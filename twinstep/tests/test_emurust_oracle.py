@@ -1,92 +1,38 @@
-"""The bridge to PyBoy: starts, rewards, ends; states taken apart, loaded and continued."""
+"""The bridge to PyBoy: episodes, alone and side by side."""
 
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from twinstep.contract import Contract
 from twinstep.contracts.emurust import EMURUST
-from twinstep.contracts.emurust_cartridge import MAPPERS, read_header
-from twinstep.contracts.emurust_state import HIDDEN, SHOWN, record_dtype
 from twinstep.contracts.roms.games import GAMES
-from twinstep.contracts.roms.random_programs import random_program
-from twinstep.errors import OracleMissing
-from twinstep.frames import Frame, Start, flatten
-from twinstep.oracles.emurust import upstream
-
-KEPT = {item.name for item in SHOWN + HIDDEN}
+from twinstep.frames import Frame, Start, flatten, unflatten
+from twinstep.tests.pyboys import actions, closing, contract_of, need_pyboy, same, start, whole
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _reference() -> None:
-    problem = upstream.probe({})
-    if problem.problem:
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            raise OracleMissing(problem.problem, problem.mend)
-        pytest.skip(f"{problem.problem}: {problem.mend}")
-
-
-def contract_of(**params: Any) -> Contract:
-    return EMURUST.contract(EMURUST.params(params))
+    need_pyboy()
 
 
 @pytest.fixture
 def oracle() -> Iterator[Any]:
-    """A maker of oracles that closes them."""
     from twinstep.oracles.emurust.bridge import EmuRustOracle
 
-    made: list[Any] = []
-
-    def make(contract: Contract) -> Any:
-        made.append(EmuRustOracle(contract))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    yield from closing(EmuRustOracle)
 
 
 @pytest.fixture
 def boy() -> Iterator[Any]:
-    """A maker of Boys that closes them."""
     from twinstep.oracles.emurust.boy import Boy
 
-    made: list[Any] = []
-
-    def make(rom: bytes) -> Any:
-        made.append(Boy(rom))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
-
-
-def start(contract: Contract, low: int, high: int = 0) -> Start:
-    seed = np.array([low, high], np.uint32)
-    return Start(seed, contract.make_start(seed) if contract.make_start else {})
-
-
-def actions(contract: Contract, steps: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, contract.action.n, (steps, 1), np.int32)  # type: ignore[union-attr]
-
-
-def same(one: Frame, other: Frame) -> list[str]:
-    """The paths in which two frames differ."""
-    a, b = flatten(one), flatten(other)
-    return [name for name in a if not np.array_equal(a[name], b[name])]
-
-
-def whole(oracle: Any, frame: Frame) -> dict[str, np.ndarray]:
-    return {**frame.state, **oracle.hidden()}
-
-
-# Episodes.
+    yield from closing(Boy)
 
 
 @pytest.mark.parametrize("variant", EMURUST.variants, ids=lambda v: v.name)
@@ -115,6 +61,53 @@ def test_same_start_and_actions_give_the_same_frames(oracle, name):
     assert not same(one.reset(start(contract, 5)), other.reset(start(contract, 5)))
     for action in actions(contract, 6):
         assert not same(one.step(action), other.step(action))
+
+
+@pytest.mark.parametrize("name", ["breakout", "random"])
+def test_lanes_are_the_same_episodes_side_by_side(oracle, name):
+    """Also those that stand still, begin anew, or come from PyBoys that have played before."""
+    contract = contract_of(rom=name)
+    alone, offered = [oracle(contract) for _ in range(3)], oracle(contract)
+    starts = [start(contract, seed) for seed in (5, 6, 7)]
+    offered.lanes(2).reset(stacked(starts[1:]))
+    lanes = offered.lanes(3)
+    ours = [each.reset(first) for each, first in zip(alone, starts, strict=True)]
+    agree(ours, lanes.reset(stacked(starts)))
+    held = np.array([actions(contract, 5, seed) for seed in range(3)])
+    for step in range(4):
+        if step == 2:
+            ours[2] = alone[2].reset(starts[0])
+            agree(ours, lanes.begin(stacked(starts[:1]), np.array([2])))
+        live = np.array([True, step != 1, True])
+        for lane in np.flatnonzero(live):
+            ours[lane] = alone[lane].step(held[lane, step])
+        agree(ours, lanes.step(held[:, step], live))
+        events = [each.events() for each in alone]
+        np.testing.assert_array_equal(lanes.events()[live], np.array(events)[live])
+    alone[0].load(whole(alone[1], ours[1]))
+    lanes.load({name: value[None] for name, value in whole(alone[1], ours[1]).items()}, [0])
+    ours[0] = alone[0].step(held[0, 4])
+    agree(ours, lanes.step(held[:, 4], np.array([True, False, False])))
+
+
+def stacked(starts: list[Start]) -> Start:
+    fields = {name: np.stack([each.fields[name] for each in starts]) for name in starts[0].fields}
+    return Start(np.stack([each.seed for each in starts]), fields)
+
+
+def agree(frames: list[Frame], batch: Frame) -> None:
+    for lane, frame in enumerate(frames):
+        named = flatten(batch)
+        assert not same(frame, unflatten({path: row[lane] for path, row in named.items()})), lane
+
+
+def test_an_oracle_that_nobody_closes_ends_without_a_word():
+    code = (
+        "import numpy, twinstep; env = twinstep.make('emurust-v0', 'oracle');"
+        "state, _ = env.reset(0, 2); print(env.step(state, numpy.zeros((2, 1), int))[1].reward)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("[0. 0.]", "")
 
 
 def test_seed_and_wait_come_from_the_start(oracle, boy):
@@ -229,109 +222,3 @@ def test_bits_and_new_values_are_rewards(oracle, tmp_path):
         before = frame.state
     assert 5 < news < 40
     assert int(np.unpackbits(before["seen"]).sum()) == len(had)
-
-
-# States.
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_loaded_state_continues_as_the_episode_itself(oracle, name):
-    contract = contract_of(rom=name)
-    one, other = oracle(contract), oracle(contract)
-    frame = one.reset(start(contract, 2))
-    other.reset(start(contract, 9))
-    for number, action in enumerate(actions(contract, 8, seed=3)):
-        other.step((action + 1) % contract.action.n)  # type: ignore[union-attr]
-        other.load(whole(one, frame))
-        frame = one.step(action)
-        assert not same(frame, other.step(action)), number
-        hidden, again = one.hidden(), other.hidden()
-        assert [n for n in hidden if not np.array_equal(hidden[n], again[n])] == []
-
-
-def played(boy: Any, rng: np.random.Generator, held: int, frames: int = 1) -> int:
-    now = int(rng.integers(256))
-    boy.hold(now, held)
-    boy.play(frames, True)
-    return now
-
-
-def state_of(boy: Any) -> dict[str, np.ndarray]:
-    return {**boy.shown(), **boy.hidden()}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_random_programs_states_are_whole_and_asking_for_them_changes_nothing(boy, seed):
-    """Three Game Boys: never asked; asked at each frame; loaded at each frame."""
-    rom, rng = random_program(seed), np.random.default_rng(seed)
-    alone, asked, loaded = boy(rom), boy(rom), boy(rom)
-    held = 0
-    for _ in range(10):
-        state, before = state_of(asked), held
-        loaded.load(state)
-        twin = rng.bit_generator.state
-        for each in (alone, asked, loaded):
-            rng.bit_generator.state = twin
-            held = played(each, rng, before)
-        found = alone.save()
-        assert not alone.saved.differences(found, asked.save())
-        assert not alone.saved.differences(found, loaded.save())
-
-
-def header(kind: int, ram: int = 0, banks: int = 4) -> bytes:
-    """A cartridge that counts in its RAM and switches banks."""
-    rom = bytearray(0x4000 * banks)
-    code = "3e0aea0000 2100a0 34 2c 7e ea0020 ea0040 18f6"
-    rom[0x100 : 0x100 + len(bytes.fromhex(code))] = bytes.fromhex(code)
-    rom[0x147:0x14A] = bytes((kind, banks.bit_length() - 2, ram))
-    rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
-    return bytes(rom)
-
-
-@pytest.mark.parametrize("kind", MAPPERS)
-@pytest.mark.parametrize("ram", [0, 3])
-def test_saved_states_are_taken_apart_and_put_together(boy, kind, ram):
-    rom = header(kind, ram)
-    one, other = boy(rom), boy(rom)
-    dtype = record_dtype(read_header(rom))
-    for _ in range(3):
-        one.play(3, True)
-        state = state_of(one)
-        assert set(state) == KEPT
-        for name in dtype.names or ():
-            assert (state[name].dtype, state[name].shape) == (dtype[name].base, dtype[name].shape)
-        blob = one.save()
-        assert not one.saved.differences(blob, one.saved.compose(state))
-        other.load(state)
-        assert not one.saved.differences(blob, other.save())
-    # Without a mapper reads of the RAM give FF, which the program counts up to 0.
-    assert state["cart_ram"].any() != (kind == 0)
-
-
-def test_what_a_saved_state_lacks_is_set_and_found(boy):
-    gameboy = boy(GAMES["catch"].rom)
-    state = state_of(gameboy)
-    for after_ei in (0, 1):
-        for line in (-1, 0, 57, 142):
-            halted = np.uint8(1)
-            gameboy.load(
-                state | {"halted": halted, "halted_after_ei": after_ei, "window_line": line}
-            )
-            found = gameboy.hidden()
-            assert (found["halted_after_ei"], found["window_line"]) == (after_ei, line)
-
-
-def test_an_unknown_part_of_a_saved_state_is_an_error(boy):
-    from twinstep.oracles.emurust.saved import UnknownState
-
-    gameboy = boy(GAMES["catch"].rom)
-    blob = bytearray(gameboy.save())
-    for at, problem in (
-        (9170, "fixed_sound"),
-        (10828, "sound_clock"),
-        (len(blob) - 9, "fixed_super"),
-    ):
-        wrong = blob.copy()
-        wrong[at] ^= 1
-        with pytest.raises(UnknownState, match=problem):
-            gameboy.saved.fields_of(bytes(wrong))
