@@ -1,0 +1,67 @@
+"""Level 3 at length: ten million frames that nobody has played before."""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twinstep.contracts.roms.games import GAMES
+from twinstep.harness import OracleNeeded
+from twinstep.lockstep import check_episodes
+from twinstep.seeds import starts_of
+from twinstep.sizes import lanes_of
+from twinstep.traceset import TraceSet
+
+pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
+
+#: Of all games together.
+FRAMES = 10_000_000
+#: Chunks recorded at a time.
+CHUNKS = 4
+
+
+@pytest.mark.gates("lockstep")
+def test_its_share_of_ten_million_random_frames_matches(lab):
+    """TWINSTEP_SEED plays a run's episodes again; without it they are new each time."""
+    params = lab.contract.params
+    if params["rom"] not in GAMES or params["observe"] != "full":
+        pytest.skip("played by the variant that shows the game's whole picture")
+    if lab.reference.harness.imported:
+        raise OracleNeeded("exported traces have the episodes they have")
+    seed = int(os.environ.get("TWINSTEP_SEED") or secrets.randbits(32))
+    # The games play different episodes.
+    rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])
+    share, frames, episodes = FRAMES / len(GAMES), 0, 0
+    lanes = lanes_of(lab.contract)
+    for driver in _in_turn(lab.contract.drivers):
+        if frames >= share:
+            break
+        said = f"{lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
+        lab.reference.harness.settings.progress(said)
+        chosen = rng.integers(2**32, size=(CHUNKS * lanes, 2), dtype=np.uint32)
+        outcome = _compare(lab, driver, chosen, lanes)
+        lab.require_equal(outcome)
+        frames += outcome.steps * params["frame_skip"]
+        episodes += outcome.episodes
+    lab.notes["lines"] = [
+        f"L3 {lab.pair.label}: {frames:,} frames in {episodes:,} episodes, no difference; "
+        f"TWINSTEP_SEED={seed}"
+    ]
+
+
+def _in_turn(drivers):
+    while True:
+        yield from drivers
+
+
+def _compare(lab, driver, seeds, lanes):
+    """Record episodes u32[N, 2] aside, as the cache should not keep them, and replay them."""
+    starts = starts_of(lab.contract, seeds)
+    path = lab.pair.subject.driver(driver)
+    with tempfile.TemporaryDirectory() as folder:
+        chunks = lab.oracle.record(path, starts, lab.contract.horizon, lanes, folder)
+        traces = TraceSet(Path(folder), {"chunks": chunks})
+        return check_episodes(lab.runner, traces, lab.rules.lockstep())
