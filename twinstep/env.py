@@ -229,7 +229,7 @@ class Env:
             raise OracleMissing(probe.problem, probe.mend)
         factory = registry.load_object(self._subject.env.oracle.factory)
         return OracleEngine(
-            self.contract, lambda: factory(self.contract), self.auto_reset, self._table
+            self.contract, lambda: factory(self.contract), self.auto_reset, self._table, lean=True
         )
 
     def _load(self, fields: Fields, seed: Array, ended: Array) -> Any:

@@ -100,6 +100,7 @@ class OracleEngine:
     """The reference itself under the same auto-reset as the candidates.
 
     Its own restart where it has one (reset_mode `same-step`), else a reset to the next seed.
+    lean: let frames leave the state out where the reference can; `frame` has it all the same.
     """
 
     def __init__(
@@ -108,8 +109,10 @@ class OracleEngine:
         make: Callable[[], Oracle],
         auto_reset: str,
         table: StartTable,
+        lean: bool = False,
     ) -> None:
         self._contract = contract
+        self._lean = lean
         self._make = make
         self._mode = auto_reset
         self._table = table
@@ -151,7 +154,9 @@ class OracleEngine:
 
     def frame(self, state: OracleState) -> Frame:
         """Return the present frame, with the inner fields."""
-        return state.frame
+        if state.frame.state:
+            return state.frame
+        return state.frame._replace(state=state.lanes.fields())  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Free the reference."""
@@ -162,7 +167,7 @@ class OracleEngine:
         if offers(self._first, "lanes"):
             lanes = self._first.lanes(count)  # type: ignore[attr-defined]
             if restarts or offers(lanes, "begin"):
-                return lanes
+                return lanes.lean() if self._lean and offers(lanes, "lean") else lanes
         return _Scalars([self._make() for _ in range(count)])
 
     def _renewed(

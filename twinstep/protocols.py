@@ -65,7 +65,9 @@ class Lanes(Protocol):
     of the returned frame is not read. `load`, `restart` and `events` are optional as above.
     `load(state, lanes)` sets the lanes with these indices. So is `begin(starts, lanes) -> Frame`,
     which begins an episode in each of these lanes (starts [len(lanes)]) while the others keep
-    theirs: it unlocks the fast `oracle` backend of `twinstep.make`.
+    theirs: it unlocks the fast `oracle` backend of `twinstep.make`. Where reading the state takes
+    long, `lean() -> Lanes` returns the same lanes with frames whose `state` is empty, and
+    `fields() -> dict` their present state, [N, ...]: it unlocks training at the reference's speed.
     """
 
     def reset(self, starts: Start) -> Frame:

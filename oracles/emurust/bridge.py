@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.emurust import cartridge_of
+from twinstep.contracts.emurust_choice import cartridge_of
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.emurust.episode import Episode
 
 
 class EmuRustOracle:
-    """One episode; see protocols.Oracle."""
+    """One episode; see protocols.Oracle.
+
+    stateful: whether frames have the state, whose reading takes longer than a step of a calm game.
+    """
+
+    stateful = True
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
@@ -47,6 +52,10 @@ class EmuRustOracle:
         """Return the hidden fields of the present state."""
         return self._playing().boy.hidden()
 
+    def fields(self) -> dict[str, np.ndarray]:
+        """Return the shown fields of the present state."""
+        return self._playing().fields()
+
     def events(self) -> np.ndarray:
         """Return bool[E]: which contract.events the latest reset or step brought about."""
         return self._events.copy()
@@ -77,17 +86,13 @@ class EmuRustOracle:
         return self._episode
 
     def _frame(self, episode: Episode, reward: float) -> Frame:
-        state = episode.boy.shown()
-        state["elapsed"] = np.array(episode.elapsed, np.int32)
-        if episode.score.seen.size:
-            state["seen"] = episode.score.seen.copy()
         self._events[:] = reward > 0  # "scored", where there are rewards
         return Frame(
-            obs=episode.observation(state["screen"])[None].copy(),
+            obs=episode.observation()[None],
             reward=np.array([reward], np.float32),
             terminated=np.bool_(episode.terminated),
             truncated=np.bool_(episode.truncated),
             acting=np.ones(1, bool),
             legal=None,
-            state=state,
+            state=episode.fields() if self.stateful else {},
         )

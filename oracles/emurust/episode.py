@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.emurust import cartridge_of
+from twinstep.contracts.emurust_choice import cartridge_of
 from twinstep.contracts.emurust_handover import BUTTONS
 from twinstep.contracts.roms.memory import SEEN_BITS, Bits, Change, New, Rules, Value, read
 from twinstep.frames import Fields
@@ -83,11 +83,20 @@ class Episode:
         """Whether it has had its steps."""
         return self.elapsed >= self._limit
 
-    def observation(self, screen: np.ndarray) -> np.ndarray:
-        """Return what the agent sees, u8[...]; a view of the picture where it is one."""
+    def fields(self) -> dict[str, np.ndarray]:
+        """Return the state's shown fields."""
+        state = self.boy.shown()
+        state["elapsed"] = np.array(self.elapsed, np.int32)
+        if self.score.seen.size:
+            state["seen"] = self.score.seen.copy()
+        return state
+
+    def observation(self) -> np.ndarray:
+        """Return what the agent sees, u8[...]."""
         if self._observe == "values":
             memory, values = self.boy.memory, self._rules.observed.values()
             return np.array([memory[at] for value in values for at in _places(value)], np.uint8)
+        screen = self.boy.screen()
         return screen[::2, ::2] if self._observe == "half" else screen
 
 

@@ -20,6 +20,8 @@ class EmuRustLanes:
     def __init__(self, contract: Contract, oracles: list[EmuRustOracle]) -> None:
         count = len(oracles)
         self._oracles = oracles
+        for oracle in oracles:
+            oracle.stateful = True
         self._pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
         self._rows: dict[str, np.ndarray] = {}
         self._events = np.zeros((count, len(contract.events)), bool)
@@ -45,6 +47,18 @@ class EmuRustLanes:
         """Set the lanes with these indices to states [len(lanes), ...]."""
         for place, lane in enumerate(lanes):
             self._oracles[lane].load({name: value[place] for name, value in state.items()})
+
+    def lean(self) -> EmuRustLanes:
+        """Return these lanes with frames that leave the state out; see `fields`."""
+        for oracle in self._oracles:
+            oracle.stateful = False
+        self._rows = {}
+        return self
+
+    def fields(self) -> Fields:
+        """Return the shown fields of all lanes, [N, ...]."""
+        states = list(self._pool.map(EmuRustOracle.fields, self._oracles))
+        return {name: np.stack([state[name] for state in states]) for name in states[0]}
 
     def events(self) -> np.ndarray:
         """Return bool[N, E] of the latest reset or step."""

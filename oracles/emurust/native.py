@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.emurust import cartridge_of
 from twinstep.contracts.emurust import contract as make_contract
+from twinstep.contracts.emurust_choice import cartridge_of
 from twinstep.errors import UserError
 from twinstep.frames import Fields
 from twinstep.oracles.emurust.episode import Episode
@@ -54,16 +54,12 @@ class Slice:
                 if ended or cut:
                     self._seeds[lane] = next_seeds(self._seeds[lane])
                     episode.begin(self._seeds[lane])
-                out["obs"][t, lane] = episode.observation(episode.boy.screen())
+                out["obs"][t, lane] = episode.observation()
 
     def state(self) -> Arrays:
         """Return the shown fields [N, ...]."""
-        shown = [episode.boy.shown() for episode in self._episodes]
-        named = {name: np.stack([fields[name] for fields in shown]) for name in shown[0]}
-        named["elapsed"] = np.array([episode.elapsed for episode in self._episodes], np.int32)
-        if self._episodes[0].score.seen.size:
-            named["seen"] = np.stack([episode.score.seen for episode in self._episodes])
-        return named
+        shown = [episode.fields() for episode in self._episodes]
+        return {name: np.stack([fields[name] for fields in shown]) for name in shown[0]}
 
     def close(self) -> None:
         """Free the PyBoys."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from twinstep.cases import Case
 from twinstep.compare import first_misses, frames_differ
-from twinstep.contracts.emurust import NO_RULES
+from twinstep.contracts.emurust_choice import NO_RULES
 from twinstep.environment import Variant
 from twinstep.frames import Start, stack_starts
 from twinstep.harness import Lab

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twinstep
 from twinstep.contracts.emurust import EMURUST
 from twinstep.contracts.roms.games import GAMES
 from twinstep.frames import Frame, Start, flatten, unflatten
@@ -88,6 +89,31 @@ def test_lanes_are_the_same_episodes_side_by_side(oracle, name):
     lanes.load({name: value[None] for name, value in whole(alone[1], ours[1]).items()}, [0])
     ours[0] = alone[0].step(held[0, 4])
     agree(ours, lanes.step(held[:, 4], np.array([True, False, False])))
+
+
+def test_lean_lanes_leave_out_the_state_and_nothing_else(oracle):
+    contract = contract_of(rom="explorer")
+    starts, held = stacked([start(contract, seed) for seed in (5, 6)]), actions(contract, 2)
+    offered = oracle(contract)
+    lean, whole_ones = offered.lanes(2).lean(), oracle(contract).lanes(2)
+    for mine, theirs in (
+        (lean.reset(starts), whole_ones.reset(starts)),
+        (lean.step(held, np.ones(2, bool)), whole_ones.step(held, np.ones(2, bool))),
+    ):
+        assert not mine.state
+        assert not same(mine._replace(state=lean.fields()), theirs)
+    assert offered.lanes(2).reset(starts).state, "lanes asked for anew have it"
+
+
+def test_the_references_environment_has_a_frames_state_when_asked():
+    env = twinstep.make("emurust-v0", "oracle")
+    state, _ = env.reset(3, 2)
+    state, step = env.step(state, np.ones((2, 1), np.int32))
+    frame = env.frame(state)
+    np.testing.assert_array_equal(frame.obs[:, 0], step.obs)
+    np.testing.assert_array_equal(frame.state["screen"], step.obs)
+    assert set(frame.state) == {field.name for field in env.contract.shown}
+    env.close()
 
 
 def stacked(starts: list[Start]) -> Start:
