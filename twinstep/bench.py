@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import bench_table, claims, machine, paths, registry
-from twinstep.bench_training import training_cell
+from twinstep.bench_training import ppo_of, trained, training_cell
 from twinstep.checksum import held_parts
 from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
@@ -151,8 +151,7 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
         training_cell(
             request.env, subject, request.backends, cores[:threads], request.rounds, progress
         )
-        for subject in subjects
-        if request.training and subject.contract.transfer is not None
+        for subject in (trained(subjects) if request.training else ())
         for threads in request.threads
     ]
     return {
@@ -305,6 +304,9 @@ def _request(args: argparse.Namespace) -> Request:
             elif args.backend:
                 name = pair.candidate.name
                 raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
+    if args.train and args.variant:
+        for subject in subjects:
+            ppo_of(subject)
     if not backends:
         raise UserError(f"no backend of {args.env} can run here: see `twinstep envs`")
     for policy in args.policy:

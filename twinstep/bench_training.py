@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from twinstep import registry
 from twinstep.checksum import held_parts
 from twinstep.contract import Contract
 from twinstep.errors import UserError
@@ -25,6 +26,16 @@ def ppo_of(subject: Subject) -> PPO:
     if plan is None:
         raise UserError(f"{subject.label} declares no training (`transfer`): choose a --variant")
     return plan.ppo
+
+
+def trained(subjects: Sequence[Subject]) -> list[Subject]:
+    """Return those that declare a training; if none of them does, all of their environment."""
+    every = registry.subjects(subjects[0].env, {})
+    return _declaring(subjects) or _declaring(every)
+
+
+def _declaring(subjects: Sequence[Subject]) -> list[Subject]:
+    return [subject for subject in subjects if subject.contract.transfer is not None]
 
 
 def training_cell(

@@ -245,6 +245,7 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         (("pong", "--variant", "fs9"), "unknown variant of pong 'fs9'"),
         (("pong", "--variant", "stock"), "pong@stock has no same-step auto-reset"),
         (("pong", "--backend", "jx"), "unknown candidate of pong 'jx'; did you mean 'jax'?"),
+        (("pong", "--train", "--variant", "fs1"), "pong@fs1 declares no training"),
         (("pong", "--policy", "lstm"), "unknown policy 'lstm'"),
         (("pong", "--batch", "0"), "--batch 0: a number of at least 1"),
         (("pong", "--steps", "few"), "--steps few: a number"),

@@ -3,7 +3,9 @@
 import numpy as np
 
 from twinstep import alike, checksum
+from twinstep.bench_training import trained
 from twinstep.contracts.pong import PONG
+from twinstep.players import variant_of
 
 
 def _contract():
@@ -18,6 +20,13 @@ def _round(**changed):
         "truncated": np.zeros((3, 4), bool),
     } | changed
     return checksum.Checksum(_contract(), 4).add(shown)
+
+
+def test_training_is_measured_where_it_is_declared():
+    """Of the variants that are measured, or else of any of the environment."""
+    plain, declaring = (variant_of("pong", name) for name in ("fs1", "fs8"))
+    assert [subject.label for subject in trained([plain, declaring])] == ["pong@fs8"]
+    assert [subject.label for subject in trained([plain])] == ["pong@fs8"]
 
 
 def test_a_checksum_sees_every_bit_but_not_the_players_axis():
