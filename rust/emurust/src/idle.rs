@@ -17,7 +17,7 @@ use crate::registers::Registers;
 /// Instructions of the longest loop that is found.
 const LONGEST: u32 = 8;
 /// A loop's program counter at the ends of two slices lies closer together than this.
-const NEAR: u16 = 24;
+pub(crate) const NEAR: u16 = 24;
 /// So long after mode 2 is due it has come, and so has the slice that lasts to its end: instructions
 /// here take 16 cycles at most, one may be late for LY and one more for mode 2, and the shortest
 /// loop's 12 are added besides.

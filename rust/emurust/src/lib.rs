@@ -25,6 +25,7 @@ mod quick;
 mod registers;
 mod serial;
 mod state;
+mod stretch;
 mod timer;
 
 pub use cartridge::{Cartridge, MapperKind};
