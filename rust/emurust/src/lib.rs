@@ -6,10 +6,13 @@
 mod alu;
 mod bus;
 mod cartridge;
+mod code;
 mod control;
 mod dma;
+mod elsewhere;
 mod error;
 mod execute;
+mod fused;
 mod idle;
 mod idle_hopes;
 mod idle_lines;

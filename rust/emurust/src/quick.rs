@@ -33,6 +33,8 @@ impl Machine {
                 end: ahead.as_ref().map_or(end, |ahead| ahead.counted),
                 more: ahead.as_ref().map_or(0, |ahead| ahead.more),
                 late: 0,
+                last_pc: self.last_slice_pc,
+                open: ahead.as_ref().is_none_or(|ahead| !ahead.picture),
             };
             let (before, from) = (self.cycles, self.registers.pc);
             match from {
@@ -41,6 +43,7 @@ impl Machine {
                 0xFF80.. => self.stretch::<HRAM>(&mut stretch),
                 _ => {}
             }
+            self.last_slice_pc = stretch.last_pc;
             if let Some(ahead) = ahead
                 && self.cycles >= end
             {

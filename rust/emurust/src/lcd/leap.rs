@@ -77,17 +77,12 @@ impl Lcd {
     /// drawn if this frame is.
     pub(crate) fn leap(&mut self, alike: &Alike, lines: u64) {
         let picture = self.in_picture();
-        // In mode 0 this line has been drawn.
-        let mut draws = picture && self.draw && self.next_mode != 2;
         if picture && self.draw {
-            for _ in 0..lines {
-                if draws {
-                    self.draw_line();
-                }
-                draws = true;
-                self.ly += 1;
-                self.window_reached |= self.ly == self.wy;
-            }
+            // In mode 0 this line has been drawn.
+            let drawn = u64::from(self.next_mode == 2);
+            self.ly += drawn as u8;
+            self.window_reached |= drawn == 1 && self.ly == self.wy;
+            self.draw_lines(lines - drawn);
         } else {
             let passed = self.ly + 1..=self.ly + lines as u8;
             self.window_reached |= picture && passed.contains(&self.wy);

@@ -38,6 +38,13 @@ impl SpriteLines {
         self.masks.get(usize::from(line)).copied()
     }
 
+    /// The same, if the sprites' table is still the one of the last call.
+    #[inline]
+    pub fn of_next_line(&self, line: u8) -> Option<u64> {
+        let mask = self.masks.get(usize::from(line)).copied();
+        mask.filter(|_| self.made)
+    }
+
     fn make(&mut self) {
         self.made = true;
         self.masks = [0; LINES];
