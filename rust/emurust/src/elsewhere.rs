@@ -9,6 +9,8 @@ pub(crate) struct Elsewhere<'a> {
     /// FF00 as it reads.
     pub p1: &'a mut u8,
     pub joypad: Joypad,
+    /// SCY, SCX.
+    pub scroll: (&'a mut u8, &'a mut u8),
     /// The picture unit is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
     /// A slice may end anywhere without anything coming of it: no DMA, no interrupt is due.
@@ -37,6 +39,9 @@ impl Elsewhere<'_> {
                 self.oam[usize::from(addr - 0xFE00)] = value
             }
             0xFF00 if self.calm => *self.p1 = self.joypad.selected(value),
+            // Nothing is drawn before the slice ends, and these writes raise nothing.
+            0xFF42 if self.open && self.calm => *self.scroll.0 = value,
+            0xFF43 if self.open && self.calm => *self.scroll.1 = value,
             _ => return false,
         }
         true

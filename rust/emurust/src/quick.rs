@@ -34,7 +34,10 @@ impl Machine {
                 more: ahead.as_ref().map_or(0, |ahead| ahead.more),
                 late: 0,
                 last_pc: self.last_slice_pc,
-                open: ahead.as_ref().is_none_or(|ahead| !ahead.picture),
+                open: match &ahead {
+                    Some(ahead) => !ahead.picture,
+                    None => self.lcd.event_at() >= end,
+                },
             };
             let (before, from) = (self.cycles, self.registers.pc);
             match from {

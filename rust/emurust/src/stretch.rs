@@ -67,6 +67,8 @@ impl Machine {
     #[rustfmt::skip]
     pub(crate) fn stretch<const KIND: u8>(&mut self, stretch: &mut Stretch) {
         let mut r = self.registers;
+        // These save registers of the host.
+        let (mut bc, mut de) = (r.bc(), r.de());
         let (rom, place) = (&self.cartridge.rom, if r.pc < 0x4000 { self.lower_rom } else { self.upper_rom });
         let (Some(lower), Some(upper), Some(ops)) = (
             rom[self.lower_rom..].first_chunk::<BANK>(),
@@ -78,7 +80,7 @@ impl Machine {
         let calm = !self.dma.active && !(self.ime && self.interrupt_flags & self.interrupt_enable & 0x1F != 0);
         let mut elsewhere = Elsewhere {
             vram: &mut self.lcd.vram, oam: &mut self.lcd.oam, p1: &mut self.io_written[0],
-            joypad: self.joypad, open: stretch.open, calm, dma: self.dma.active,
+            joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, calm, dma: self.dma.active,
         };
         let (wram, hram) = (&mut self.wram, &mut self.hram);
         // Where the memory of the code begins.
@@ -106,13 +108,19 @@ impl Machine {
         macro_rules! go { ($target:expr) => { at = usize::from($target.wrapping_sub(base)) } }
         macro_rules! get {
             (h) => { r.h() }; (l) => { r.l() };
-            (bc) => { r.bc() }; (de) => { r.de() };
+            (b) => { (bc >> 8) as u8 }; (c) => { bc as u8 };
+            (d) => { (de >> 8) as u8 }; (e) => { de as u8 };
+            (bc) => { bc }; (de) => { de };
             (af) => { u16::from_be_bytes([r.a, r.f]) };
             ($name:ident) => { r.$name };
         }
         macro_rules! set {
             (h, $value:expr) => { r.set_h($value) }; (l, $value:expr) => { r.set_l($value) };
-            (bc, $value:expr) => { r.set_bc($value) }; (de, $value:expr) => { r.set_de($value) };
+            (bc, $value:expr) => { bc = $value }; (de, $value:expr) => { de = $value };
+            (b, $value:expr) => { bc = u16::from($value) << 8 | bc & 0xFF };
+            (c, $value:expr) => { bc = bc & 0xFF00 | u16::from($value) };
+            (d, $value:expr) => { de = u16::from($value) << 8 | de & 0xFF };
+            (e, $value:expr) => { de = de & 0xFF00 | u16::from($value) };
             (af, $value:expr) => {{ let [f, a] = $value.to_le_bytes(); r.a = a; r.f = f & 0xF0; }};
             ($name:ident, $value:expr) => { r.$name = $value };
         }
@@ -255,16 +263,16 @@ impl Machine {
                 if !in_wram(r.hl) && !in_hram(r.hl) { continue }
                 store!(r.hl, $value, 1, 8) }} }
             match op & 0x1FF {
-                0x00 => next!(1, 4), 0x01 => put!(bc, word, 3, 12), 0x02 => store_a!(r.bc(), 1, 8),
+                0x00 => next!(1, 4), 0x01 => put!(bc, word, 3, 12), 0x02 => store_a!(bc, 1, 8),
                 0x03 => pair!(bc, wrapping_add), 0x04 => count!(b, inc), 0x05 => count_down!(b),
                 0x06 => put!(b, low, 2, 8), 0x07 => rotate!(rlc), 0x09 => add_hl!(bc),
-                0x0A => load_a!(r.bc(), 1, 8), 0x0B => pair!(bc, wrapping_sub),
+                0x0A => load_a!(bc, 1, 8), 0x0B => pair!(bc, wrapping_sub),
                 0x0C => count!(c, inc), 0x0D => count_down!(c), 0x0E => put!(c, low, 2, 8),
-                0x0F => rotate!(rrc), 0x11 => put!(de, word, 3, 12), 0x12 => late!(store_a, r.de()),
+                0x0F => rotate!(rrc), 0x11 => put!(de, word, 3, 12), 0x12 => late!(store_a, de),
                 0x13 => pair!(de, wrapping_add), 0x14 => count!(d, inc), 0x15 => count_down!(d),
                 0x16 => put!(d, low, 2, 8), 0x17 => rotate!(rl),
                 0x18 => { at = to!(low); branch!(0, 12) }, 0x19 => add_hl!(de),
-                0x1A => late!(load_a, r.de()), 0x1B => pair!(de, wrapping_sub),
+                0x1A => late!(load_a, de), 0x1B => pair!(de, wrapping_sub),
                 0x1C => count!(e, inc), 0x1D => count_down!(e), 0x1E => put!(e, low, 2, 8),
                 0x1F => rotate!(rr), 0x20 => relative!(low, !r.flag(Z)), 0x21 => put!(hl, word, 3, 12),
                 0x22 => along!(store_a, wrapping_add), 0x23 => pair!(hl, wrapping_add),
@@ -356,13 +364,13 @@ impl Machine {
                 0xD7 => restart!(0x10), 0xD8 => return_if!(r.flag(C)), 0xDA => jump!(r.flag(C)),
                 0xDC => call!(r.flag(C)), 0xDE => with!(sbc, low, 2, 8), 0xDF => restart!(0x18),
                 0xE0 => store_a!(0xFF00 | u16::from(low), 2, 12), 0xE1 => pop!(hl),
-                0xE2 => store_a!(0xFF00 | u16::from(r.c), 1, 8), 0xE5 => push!(hl),
+                0xE2 => store_a!(0xFF00 | u16::from(get!(c)), 1, 8), 0xE5 => push!(hl),
                 0xE6 => with!(and, low, 2, 8), 0xE7 => restart!(0x20),
                 0xE8 => { r.sp = r.sp_plus(low); next!(2, 16) },
                 0xE9 => { go!(r.hl); branch!(0, 4) }, 0xEA => store_a!(word, 3, 16),
                 0xEE => with!(xor, low, 2, 8), 0xEF => restart!(0x28),
                 0xF0 => load_a!(0xFF00 | u16::from(low), 2, 12), 0xF1 => pop!(af),
-                0xF2 => load_a!(0xFF00 | u16::from(r.c), 1, 8), 0xF5 => push!(af),
+                0xF2 => load_a!(0xFF00 | u16::from(get!(c)), 1, 8), 0xF5 => push!(af),
                 0xF6 => with!(or, low, 2, 8), 0xF7 => restart!(0x30),
                 0xF8 => { r.hl = r.sp_plus(low); next!(2, 12) },
                 0xF9 => { r.sp = r.hl; next!(1, 8) }, 0xFA => load_a!(word, 3, 16),
@@ -402,8 +410,8 @@ impl Machine {
                 0x15B => { put!(a, get!(h), 1, 4); then!(); with!(cp, low, 2, 8); then!(); relative!(high, r.flag(C)) },
                 0x15C => { put!(a, get!(l), 1, 4); then!(); with!(cp, low, 2, 8); then!(); relative!(high, !r.flag(Z)) },
                 0x15D => { put!(a, get!(l), 1, 4); then!(); with!(cp, low, 2, 8); then!(); relative!(high, r.flag(C)) },
-                0x15E => { late!(load_a, r.de()); then!(); store_more!(r.a); r.hl = r.hl.wrapping_add(1); then!(); count!(e, inc) },
-                0x15F => { late!(load_a, r.de()); then!(); store_more!(r.a); r.hl = r.hl.wrapping_add(1); then!(); pair!(de, wrapping_add) },
+                0x15E => { late!(load_a, de); then!(); store_more!(r.a); r.hl = r.hl.wrapping_add(1); then!(); count!(e, inc) },
+                0x15F => { late!(load_a, de); then!(); store_more!(r.a); r.hl = r.hl.wrapping_add(1); then!(); pair!(de, wrapping_add) },
                 0x160 => { shift!(h, sra); then!(); shift!(l, rr) },
                 0x161 => { shift!(h, srl); then!(); shift!(l, rr) },
                 0x162 => { shift!(l, sla); then!(); shift!(h, rl) },
@@ -452,6 +460,8 @@ impl Machine {
             }
         };
         r.pc = base.wrapping_add(at as u16);
+        r.set_bc(bc);
+        r.set_de(de);
         self.registers = r;
         self.cycles = stretch.end.wrapping_add_signed(-left);
     }
