@@ -93,6 +93,9 @@ class EmuRustBatch:
 
 # halfcheetah.rs
 
+def emurust_instructions(rom: bytes, frames: int, seed: int) -> int:
+    """Instructions in so many frames of a cartridge, waiting loops included, HALT not."""
+
 class HalfCheetahBatch:
     """N cheetahs, in "float32" or "float64". Wrong shapes, dtypes and names raise ValueError.
 

@@ -13,6 +13,9 @@ pub(crate) struct Elsewhere<'a> {
     pub scroll: (&'a mut u8, &'a mut u8),
     /// The picture unit is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
+    /// It is in the vertical blank and stays there, and the slice may end anywhere. Elsewhere a write
+    /// to a register is seen, or not seen, by an event in the same instruction.
+    pub blank: bool,
     /// A slice may end anywhere without anything coming of it: no DMA, no interrupt is due.
     pub calm: bool,
     pub dma: bool,
@@ -39,9 +42,8 @@ impl Elsewhere<'_> {
                 self.oam[usize::from(addr - 0xFE00)] = value
             }
             0xFF00 if self.calm => *self.p1 = self.joypad.selected(value),
-            // Nothing is drawn before the slice ends, and these writes raise nothing.
-            0xFF42 if self.open && self.calm => *self.scroll.0 = value,
-            0xFF43 if self.open && self.calm => *self.scroll.1 = value,
+            0xFF42 if self.blank => *self.scroll.0 = value,
+            0xFF43 if self.blank => *self.scroll.1 = value,
             _ => return false,
         }
         true

@@ -41,6 +41,7 @@ const HANDED_OVER_LCDC: u8 = 0x91;
 const BLACK: u8 = 3;
 
 /// The picture unit.
+#[derive(Clone)]
 pub struct Lcd {
     /// Cycles since the frame began.
     pub clock: u64,

@@ -34,6 +34,7 @@ impl Machine {
                 more: ahead.as_ref().map_or(0, |ahead| ahead.more),
                 late: 0,
                 last_pc: self.last_slice_pc,
+                blank: ahead.as_ref().is_some_and(|ahead| !ahead.picture),
                 open: match &ahead {
                     Some(ahead) => !ahead.picture,
                     None => self.lcd.event_at() >= end,

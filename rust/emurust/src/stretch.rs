@@ -27,6 +27,8 @@ pub(crate) struct Stretch {
     pub late: u64,
     /// The picture unit is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
+    /// It is in the vertical blank, and nothing else is due.
+    pub blank: bool,
     /// Where the program was when the last slice, or line, began.
     pub last_pc: u16,
 }
@@ -80,7 +82,7 @@ impl Machine {
         let calm = !self.dma.active && !(self.ime && self.interrupt_flags & self.interrupt_enable & 0x1F != 0);
         let mut elsewhere = Elsewhere {
             vram: &mut self.lcd.vram, oam: &mut self.lcd.oam, p1: &mut self.io_written[0],
-            joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, calm, dma: self.dma.active,
+            joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, blank: stretch.blank, calm, dma: self.dma.active,
         };
         let (wram, hram) = (&mut self.wram, &mut self.hram);
         // Where the memory of the code begins.

@@ -5,6 +5,7 @@ use super::LAST_SHOWN;
 const LINES: usize = LAST_SHOWN as usize + 1;
 
 /// For each line of the picture a mask of the sprites in it, bit 0 the first in OAM.
+#[derive(Clone)]
 pub(crate) struct SpriteLines {
     /// What `masks` was, or is to be, made of.
     oam: [u8; 160],
