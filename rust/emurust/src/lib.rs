@@ -16,6 +16,7 @@ mod fused;
 mod idle;
 mod idle_hopes;
 mod idle_lines;
+mod idle_tries;
 mod interrupts;
 mod joypad;
 mod lcd;

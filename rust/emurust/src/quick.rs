@@ -4,10 +4,44 @@
 //! those that nobody sees but who looks at the picture unit, which is brought up to the processor
 //! when another instruction is due, or when an event comes of which something may come.
 
+use crate::idle::NEAR;
 use crate::lcd::{Alike, EARLY_LY};
 use crate::leap::LINE;
 use crate::machine::Machine;
-use crate::stretch::{HRAM, ROM, Stretch, WRAM};
+use crate::stretch::{HRAM, ROM, WRAM};
+
+/// How far a stretch goes.
+pub(crate) struct Stretch {
+    /// The processor's counter at which it ends.
+    pub end: u64,
+    /// How many lines further it may end.
+    pub more: u64,
+    /// By how much it was late for the end of the last line that it passed.
+    pub late: u64,
+    /// The picture unit is up to the processor, or does not look at VRAM and OAM.
+    pub open: bool,
+    /// It is in the vertical blank, and nothing else is due.
+    pub blank: bool,
+    /// Where the program was when the last slice, or line, began.
+    pub last_pc: u16,
+}
+
+impl Stretch {
+    /// At its end: whether it goes on, by another line.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn goes_on(&mut self, pc: u16, over: i64) -> bool {
+        let near = pc.wrapping_sub(self.last_pc).wrapping_add(NEAR) < 2 * NEAR;
+        if self.more == 0 || near {
+            return false;
+        }
+        self.last_pc = pc;
+        self.late = over.unsigned_abs();
+        self.end += LINE;
+        self.more -= 1;
+        true
+    }
+}
 
 /// Lines ahead whose events plain instructions may run over.
 struct Ahead {

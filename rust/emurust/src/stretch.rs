@@ -3,52 +3,21 @@
 //! Most instructions touch only registers, ROM, WRAM and HRAM. Nothing there looks at a clock, so
 //! when within an instruction its cycles are counted does not matter. [`Machine::stretch`] runs
 //! these until it meets another one, which [`Machine::step`] then runs; that remains the authority.
+//!
+//! The file is longer than others: all arms have to see the same local variables.
 
 use crate::cartridge::BANK;
 use crate::code::{BACK_BY_ONE, FETCHED, Op, decode, rest};
 use crate::elsewhere::Elsewhere;
-use crate::idle::NEAR;
 use crate::leap::LINE;
 use crate::machine::Machine;
+use crate::quick::Stretch;
 use crate::registers::{C, H, N, Z};
 
 /// Where code lies: what `stretch` is compiled for.
 pub(crate) const ROM: u8 = 0;
 pub(crate) const WRAM: u8 = 1;
 pub(crate) const HRAM: u8 = 2;
-
-/// How far a stretch goes.
-pub(crate) struct Stretch {
-    /// The processor's counter at which it ends.
-    pub end: u64,
-    /// How many lines further it may end.
-    pub more: u64,
-    /// By how much it was late for the end of the last line that it passed.
-    pub late: u64,
-    /// The picture unit is up to the processor, or does not look at VRAM and OAM.
-    pub open: bool,
-    /// It is in the vertical blank, and nothing else is due.
-    pub blank: bool,
-    /// Where the program was when the last slice, or line, began.
-    pub last_pc: u16,
-}
-
-impl Stretch {
-    /// At its end: whether it goes on, by another line.
-    #[cold]
-    #[inline(never)]
-    fn goes_on(&mut self, pc: u16, over: i64) -> bool {
-        let near = pc.wrapping_sub(self.last_pc).wrapping_add(NEAR) < 2 * NEAR;
-        if self.more == 0 || near {
-            return false;
-        }
-        self.last_pc = pc;
-        self.late = over.unsigned_abs();
-        self.end += LINE;
-        self.more -= 1;
-        true
-    }
-}
 
 /// Whether an address lies in WRAM, not in its echo.
 #[inline(always)]
@@ -79,7 +48,8 @@ impl Machine {
         ) else {
             return;
         };
-        let calm = !self.dma.active && !(self.ime && self.interrupt_flags & self.interrupt_enable & 0x1F != 0);
+        let pending = self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
+        let calm = !(self.dma.active || self.ime && pending);
         let mut elsewhere = Elsewhere {
             vram: &mut self.lcd.vram, oam: &mut self.lcd.oam, p1: &mut self.io_written[0],
             joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, blank: stretch.blank, calm, dma: self.dma.active,

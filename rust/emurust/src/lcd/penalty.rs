@@ -31,25 +31,19 @@ impl Lcd {
 
     /// Places in OAM of the sprites in this line, in OAM's order.
     pub(crate) fn sprites_in_line(&mut self) -> ([u8; SPRITES_IN_A_LINE], usize) {
-        let mut found = [0; SPRITES_IN_A_LINE];
-        let mut count = 0;
         if self.lcdc & OBJ_ON == 0 {
-            return (found, 0);
+            return ([0; SPRITES_IN_A_LINE], 0);
         }
         let height = self.sprite_height();
         if let Some(mask) = self.sprite_lines.of_line(&self.oam, height, self.ly) {
             return first_sprites(mask);
         }
-        for (place, sprite) in (0..160).step_by(4).zip(self.oam.chunks_exact(4)) {
-            if self.ly.wrapping_add(16).wrapping_sub(sprite[0]) < height {
-                found[count] = place;
-                count += 1;
-                if count == SPRITES_IN_A_LINE {
-                    break;
-                }
-            }
+        let mut mask = 0;
+        for (number, sprite) in self.oam.as_chunks::<4>().0.iter().enumerate() {
+            let inside = self.ly.wrapping_add(16).wrapping_sub(sprite[0]) < height;
+            mask |= u64::from(inside) << number;
         }
-        (found, count)
+        first_sprites(mask)
     }
 
     /// The same, if since the line before neither LCDC nor OAM was written.

@@ -50,12 +50,11 @@ impl SpriteLines {
         self.made = true;
         self.masks = [0; LINES];
         for (number, sprite) in self.oam.chunks_exact(4).enumerate() {
-            for below in 0..self.height {
-                // Y is the top edge plus 16.
-                let line = sprite[0].wrapping_add(below).wrapping_sub(16);
-                if let Some(mask) = self.masks.get_mut(usize::from(line)) {
-                    *mask |= 1 << number;
-                }
+            // Y is the top edge plus 16.
+            let end = (usize::from(sprite[0]) + usize::from(self.height)).saturating_sub(16);
+            let start = usize::from(sprite[0]).saturating_sub(16);
+            for mask in self.masks[..end.min(LINES)].iter_mut().skip(start) {
+                *mask |= 1 << number;
             }
         }
     }
