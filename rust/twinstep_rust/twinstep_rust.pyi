@@ -91,10 +91,10 @@ class EmuRustBatch:
     ) -> None:
         """Plays T steps with actions i32[T, N] and writes fields [T, N, ...] of the frames."""
 
-# halfcheetah.rs
-
 def emurust_instructions(rom: bytes, frames: int, seed: int) -> int:
     """Instructions in so many frames of a cartridge, waiting loops included, HALT not."""
+
+# halfcheetah.rs
 
 class HalfCheetahBatch:
     """N cheetahs, in "float32" or "float64". Wrong shapes, dtypes and names raise ValueError.
