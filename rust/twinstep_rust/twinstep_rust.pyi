@@ -91,6 +91,9 @@ class EmuRustBatch:
     ) -> None:
         """Plays T steps with actions i32[T, N] and writes fields [T, N, ...] of the frames."""
 
+def emurust_instructions(rom: bytes, frames: int, seed: int) -> int:
+    """Instructions in so many frames of a cartridge, waiting loops included, HALT not."""
+
 # halfcheetah.rs
 
 class HalfCheetahBatch:

@@ -1,7 +1,8 @@
 //! A ROM and what its header says.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::code::{Op, decode_bank};
 use crate::error::CartridgeError;
 
 /// Bytes of a ROM bank.
@@ -33,6 +34,8 @@ pub struct Cartridge {
     pub(crate) ram_size: usize,
     /// Its RAM is enabled from the beginning, and for ever: RAM without a mapper.
     pub(crate) ram_enabled: bool,
+    /// Each bank decoded, once code in it has run.
+    code: Box<[OnceLock<Box<[Op]>>]>,
 }
 
 impl Cartridge {
@@ -73,11 +76,18 @@ impl Cartridge {
             return Err(CartridgeError::Banks(banks));
         }
         Ok(Arc::new(Self {
+            code: (0..banks).map(|_| OnceLock::new()).collect(),
             ram_enabled: matches!(rom[0x147], 0x08 | 0x09),
             rom: rom.into_boxed_slice(),
             mapper,
             ram_size: ram_banks * RAM_BANK,
         }))
+    }
+
+    /// The bank that begins at `place` in the ROM, decoded.
+    #[inline]
+    pub(crate) fn code(&self, place: usize) -> &[Op] {
+        self.code[place / BANK].get_or_init(|| decode_bank(&self.rom[place..]))
     }
 
     /// Number of ROM banks.

@@ -9,26 +9,20 @@
 //! 2 of one line to mode 2 of another, or within the vertical blank, if the passes between also
 //! change nothing whatever LY or STAT they read there.
 
-use crate::idle_lines::Poll;
 use crate::leap::LINE;
 use crate::machine::Machine;
-use crate::registers::Registers;
 
 /// Instructions of the longest loop that is found.
-const LONGEST: u32 = 8;
+pub(crate) const LONGEST: u32 = 8;
 /// A loop's program counter at the ends of two slices lies closer together than this.
-const NEAR: u16 = 24;
+pub(crate) const NEAR: u16 = 24;
 /// So long after mode 2 is due it has come, and so has the slice that lasts to its end: instructions
 /// here take 16 cycles at most, one may be late for LY and one more for mode 2, and the shortest
 /// loop's 12 are added besides.
 const LATE: u64 = 20;
-/// STAT's bits 0 and 1, and what they are in a line of the picture.
-const MODE: u8 = 3;
-const MODES_OF_A_LINE: [u8; 3] = [2, 3, 0];
-
 /// What a pass looked at that changes by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+pub(crate) enum Look {
     Nothing,
     /// Memory that does not change by itself.
     Memory,
@@ -50,13 +44,13 @@ impl Look {
 }
 
 /// A pass that brought all registers back.
-struct Pass {
-    cycles: u64,
-    look: Look,
+pub(crate) struct Pass {
+    pub cycles: u64,
+    pub look: Look,
     /// The loop's lowest address.
-    first: u16,
+    pub first: u16,
     /// Whether it uses no register but A.
-    only_a: bool,
+    pub only_a: bool,
 }
 
 impl Machine {
@@ -124,7 +118,7 @@ impl Machine {
     }
 
     /// Runs an instruction that can be part of a waiting loop, and notes what it looks at.
-    fn look_on(&mut self, look: &mut Look) -> Option<()> {
+    pub(crate) fn look_on(&mut self, look: &mut Look) -> Option<()> {
         if let Some(addr) = self.calm_read()? {
             let this = match addr {
                 0..0x8000 | 0xA000..0xFE00 | 0xFF00 | 0xFF0F | 0xFF80.. => Look::Memory,
@@ -216,123 +210,5 @@ impl Machine {
             }
         }
         0
-    }
-
-    /// The registers after passes through so many lines; if it leaves the loop, how many it stays.
-    fn waits_through(&mut self, pass: &Pass, lines: u64) -> Result<Registers, u64> {
-        let (ly, stat) = (self.lcd.ly, self.lcd.stat);
-        let mut registers = self.registers;
-        match pass.look {
-            Look::Nothing | Look::Memory => {}
-            Look::LineAndMemory => {
-                for line in 1..=lines {
-                    registers = self
-                        .registers_waiting(pass, registers, ly + line as u8, stat)
-                        .ok_or(line - 1)?;
-                }
-            }
-            Look::Line => {
-                // What A and the flags become depends on nothing else that it does not change.
-                let used = if pass.only_a {
-                    Registers {
-                        pc: registers.pc,
-                        ..Registers::handed_over()
-                    }
-                } else {
-                    registers
-                };
-                self.polled_lines.look_at(Poll {
-                    registers: used,
-                    place: self.place(registers.pc),
-                    cycles: pass.cycles,
-                });
-                for line in 1..=lines {
-                    let next = ly + line as u8;
-                    if let Some(known) = self.polled_lines.next(registers, next) {
-                        registers = known;
-                        continue;
-                    }
-                    let after = self
-                        .registers_waiting(pass, registers, next, stat)
-                        .ok_or(line - 1)?;
-                    self.polled_lines.keep(registers, next, after);
-                    registers = after;
-                }
-            }
-            // Mode 1 lasts; in the picture each line has all others.
-            Look::Status if self.lcd.next_mode == 1 => {}
-            Look::Status => return self.waits_in_all_modes(pass).ok_or(0),
-        }
-        Ok(registers)
-    }
-
-    /// The registers in mode 2, if the loop waits in all modes of the picture, one after the other.
-    fn waits_in_all_modes(&mut self, pass: &Pass) -> Option<Registers> {
-        let (ly, stat) = (self.lcd.ly, self.lcd.stat);
-        let mut registers = self.registers;
-        let mut in_mode_2 = registers;
-        let here = MODES_OF_A_LINE
-            .iter()
-            .position(|&mode| mode == stat & MODE)?;
-        for away in 1..=MODES_OF_A_LINE.len() {
-            let mode = MODES_OF_A_LINE[(here + away) % MODES_OF_A_LINE.len()];
-            registers = self.registers_waiting(pass, registers, ly, stat & !MODE | mode)?;
-            if mode == 2 {
-                in_mode_2 = registers;
-            }
-        }
-        (registers == self.registers).then_some(in_mode_2)
-    }
-
-    /// Where in the ROM code at this address lies.
-    fn place(&self, pc: u16) -> usize {
-        let bank = if pc < 0x4000 {
-            self.lower_rom
-        } else {
-            self.upper_rom
-        };
-        bank + usize::from(pc & 0x3FFF)
-    }
-
-    /// The registers after passes that read this LY or STAT; None if the loop ends then, or takes
-    /// another time, or needs more than one pass to come to rest.
-    fn registers_waiting(
-        &mut self,
-        pass: &Pass,
-        from: Registers,
-        ly: u8,
-        stat: u8,
-    ) -> Option<Registers> {
-        let first = self.tried(pass, from, ly, stat)?;
-        let second = self.tried(pass, first, ly, stat)?;
-        (first == second).then_some(first)
-    }
-
-    /// The registers after one pass that reads this LY or STAT; the machine stays as it is.
-    fn tried(&mut self, pass: &Pass, from: Registers, ly: u8, stat: u8) -> Option<Registers> {
-        let (registers, cycles, bail) = (self.registers, self.cycles, self.bail);
-        let lcd = &mut self.lcd;
-        let clocks = (lcd.clock, lcd.clock_target, lcd.last_cycles);
-        let shown = (lcd.ly, lcd.stat);
-        lcd.clock_target = u64::MAX;
-        (lcd.ly, lcd.stat) = (ly, stat);
-        self.registers = from;
-        let mut look = Look::Nothing;
-        let mut back = false;
-        for _ in 0..LONGEST {
-            if self.look_on(&mut look).is_none() {
-                break;
-            }
-            if self.registers.pc == from.pc {
-                back = look == pass.look && self.cycles - cycles == pass.cycles;
-                break;
-            }
-        }
-        let after = self.registers;
-        (self.registers, self.cycles, self.bail) = (registers, cycles, bail);
-        let lcd = &mut self.lcd;
-        (lcd.clock, lcd.clock_target, lcd.last_cycles) = clocks;
-        (lcd.ly, lcd.stat) = shown;
-        back.then_some(after)
     }
 }

@@ -6,6 +6,7 @@ const ENTRIES: usize = 64;
 const MOST_DOUBLINGS: u8 = 7;
 
 /// Experience with the places at which slices began. It only saves time.
+#[derive(Clone)]
 pub(crate) struct Hopes {
     /// Slices to let pass.
     skip: [u8; ENTRIES],

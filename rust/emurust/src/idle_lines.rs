@@ -16,6 +16,7 @@ pub(crate) struct Poll {
 }
 
 /// What the last loop that polled LY and read nothing else was seen to do.
+#[derive(Clone)]
 pub(crate) struct PolledLines {
     poll: Option<Poll>,
     /// A and F after passes that read this LY.

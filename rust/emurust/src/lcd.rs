@@ -11,6 +11,7 @@ mod registers;
 mod sprite_lines;
 mod stat;
 
+pub(crate) use leap::Alike;
 use sprite_lines::SpriteLines;
 use stat::MODE;
 
@@ -22,7 +23,7 @@ const MODE_2: u64 = 80;
 const MODE_3: u64 = 172;
 const MODE_0: u64 = 200;
 /// LY is counted up so long before mode 2 of its line begins.
-const EARLY_LY: u64 = 4;
+pub(crate) const EARLY_LY: u64 = 4;
 /// The LCD's very first line has no mode 2, and is shorter.
 const FIRST_MODE_0: u64 = 76;
 const LAST_LINE: u8 = 153;
@@ -40,6 +41,7 @@ const HANDED_OVER_LCDC: u8 = 0x91;
 const BLACK: u8 = 3;
 
 /// The picture unit.
+#[derive(Clone)]
 pub struct Lcd {
     /// Cycles since the frame began.
     pub clock: u64,

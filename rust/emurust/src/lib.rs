@@ -6,13 +6,17 @@
 mod alu;
 mod bus;
 mod cartridge;
+mod code;
 mod control;
 mod dma;
+mod elsewhere;
 mod error;
 mod execute;
+mod fused;
 mod idle;
 mod idle_hopes;
 mod idle_lines;
+mod idle_tries;
 mod interrupts;
 mod joypad;
 mod lcd;
@@ -25,6 +29,7 @@ mod quick;
 mod registers;
 mod serial;
 mod state;
+mod stretch;
 mod timer;
 
 pub use cartridge::{Cartridge, MapperKind};

@@ -14,9 +14,12 @@ use crate::serial::Serial;
 use crate::timer::Timer;
 
 /// A Game Boy with a cartridge.
+#[derive(Clone)]
 pub struct Machine {
     /// Take no short cut: everything event by event. States come out the same either way.
     pub plain: bool,
+    /// Instructions that were run plainly.
+    instructions: u64,
     /// Where the last slice began that ran instructions; only leaps look at it.
     pub(crate) last_slice_pc: u16,
     pub(crate) polled_lines: PolledLines,
@@ -61,6 +64,7 @@ impl Machine {
     pub fn new(cartridge: Arc<Cartridge>) -> Self {
         Self {
             plain: false,
+            instructions: 0,
             last_slice_pc: 0,
             polled_lines: PolledLines::new(),
             hopes: Hopes::new(),
@@ -128,9 +132,15 @@ impl Machine {
         &self.lcd.screen
     }
 
+    /// Instructions that were run while the machine was `plain`; while it is halted it runs none.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
     /// Runs instructions up to `end`, or to the one that bails out.
     fn run(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
+            self.instructions += 1;
             if self.ime_delay {
                 self.step_behind_ei();
             } else {

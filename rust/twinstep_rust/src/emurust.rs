@@ -16,6 +16,7 @@ use numpy::{PyArray1, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
+use twinstep_emurust::{Cartridge, Machine};
 
 use crate::arrays::{read, rows, wrong};
 use arrays::Taken;
@@ -26,6 +27,7 @@ use settings::EmuRustPlay;
 /// Adds the names of this face to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<EmuRustPlay>()?;
+    module.add_function(wrap_pyfunction!(emurust_instructions, module)?)?;
     module.add_class::<EmuRustBatch>()
 }
 
@@ -135,10 +137,10 @@ impl EmuRustBatch {
     }
 
     /// Returns lanes that go on apart from these.
-    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        let batch = py.detach(|| self.batch.copy()).map_err(wrong)?;
+    fn copy(&self, py: Python<'_>) -> Self {
+        let batch = py.detach(|| self.batch.copy());
         let settings = self.settings.clone();
-        Ok(Self { batch, settings })
+        Self { batch, settings }
     }
 
     /// Writes fields [N, ...] of the present frame.
@@ -205,6 +207,26 @@ impl EmuRustBatch {
         };
         fields.iter().map(one).collect()
     }
+}
+
+/// Instructions in `frames` frames of a cartridge: each one, also in loops that only wait; a halted
+/// processor runs none. Buttons are random, by the seed, and held for 24 frames each.
+#[pyfunction]
+fn emurust_instructions(py: Python<'_>, rom: Vec<u8>, frames: u32, seed: u32) -> PyResult<u64> {
+    let cartridge = Cartridge::new(rom).map_err(|problem| wrong(problem.to_string()))?;
+    Ok(py.detach(|| {
+        let mut machine = Machine::new(cartridge);
+        machine.plain = true;
+        let mut random = seed;
+        for frame in 0..frames {
+            if frame.is_multiple_of(24) {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                machine.buttons((random >> 24) as u8);
+            }
+            machine.frame(false);
+        }
+        machine.instructions()
+    }))
 }
 
 fn words(seeds: &Bound<'_, PyAny>, lanes: usize) -> PyResult<Vec<[u32; 2]>> {

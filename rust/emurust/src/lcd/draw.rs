@@ -8,6 +8,9 @@ mod sprites;
 use super::{LAST_SHOWN, Lcd};
 
 const WIDTH: usize = 160;
+/// Rows of tiles in VRAM, of two bytes; the two maps lie behind those that are used.
+const ROWS: usize = 4096;
+const MAPS: usize = 0x1800;
 /// LCDC's bits.
 const BACKGROUND_ON: u8 = 0x01;
 const BACKGROUND_MAP: u8 = 0x08;
@@ -34,10 +37,10 @@ const SPREAD: [u64; 256] = {
     table
 };
 
-/// Eight colours 0 to 3 of a row of a tile, from the address of its first byte in VRAM.
+/// Eight colours 0 to 3 of a row of a tile.
 #[inline]
-fn row(vram: &[u8; 8192], at: usize) -> u64 {
-    SPREAD[usize::from(vram[at])] | SPREAD[usize::from(vram[at | 1])] << 1
+fn row([low, high]: [u8; 2]) -> u64 {
+    SPREAD[usize::from(low)] | SPREAD[usize::from(high)] << 1
 }
 
 /// The shades that a palette register gives to eight colours.
@@ -52,8 +55,12 @@ fn shaded(colours: u64, palette: u8) -> u64 {
         + both * shade(3)
 }
 
-/// A line in colours, with room for the part of a tile that hangs over on the right.
-type Colours = [u8; WIDTH + 8];
+/// A line in colours, with room for parts of tiles that hang over on either side.
+type Wide = [u8; WIDTH + 16];
+/// The part of it that shows.
+type Colours = [u8; WIDTH];
+/// The palette that gives each colour the shade of its number.
+const AS_NUMBERED: u8 = 0b1110_0100;
 
 impl Lcd {
     /// Nothing but the background palette's first shade.
@@ -62,31 +69,59 @@ impl Lcd {
     }
 
     /// Draws line LY as the registers stand.
-    ///
+    pub(super) fn draw_line(&mut self) {
+        let (sprites, count) = self.sprites_in_line();
+        self.draw_with_sprites(&sprites[..count]);
+    }
+
+    /// Draws line LY and goes on to the next, so often; nothing else happens meanwhile.
+    pub(super) fn draw_lines(&mut self, count: u64) {
+        for line in 0..count {
+            let (sprites, count) = if line == 0 {
+                self.sprites_in_line()
+            } else {
+                self.sprites_in_next_line()
+            };
+            self.draw_with_sprites(&sprites[..count]);
+            self.ly += 1;
+            self.window_reached |= self.ly == self.wy;
+        }
+    }
+
     /// LCDC's bit 0 switches the background off, but not the window; and in a line with the window
     /// not even the background beside it. Without both, sprites that go behind are not seen at all.
-    pub(super) fn draw_line(&mut self) {
-        let mut colours = [0; WIDTH + 8];
+    fn draw_with_sprites(&mut self, sprites: &[u8]) {
+        let mut wide = [0; WIDTH + 16];
         let window = self.window_is_in_line();
+        let mut cut = 0;
         if window || self.lcdc & BACKGROUND_ON != 0 {
-            self.background(&mut colours);
+            cut = usize::from(self.scx & 7);
+            self.background(&mut wide);
         }
-        if window {
-            self.window(&mut colours);
-        }
-        let start = usize::from(self.ly) * WIDTH;
-        let Some(line) = self.screen.get_mut(start..start + WIDTH) else {
+        let Some(colours) = wide[cut..].first_chunk_mut::<WIDTH>() else {
             return;
         };
-        for (to, from) in line.chunks_exact_mut(8).zip(colours.chunks_exact(8)) {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(from);
-            to.copy_from_slice(&shaded(u64::from_le_bytes(eight), self.bgp).to_le_bytes());
+        if window {
+            self.window(colours);
         }
-        if !window && self.lcdc & BACKGROUND_ON == 0 {
-            colours.fill(1);
+        let start = usize::from(self.ly) * WIDTH;
+        let Some(line) = self.screen[start..].first_chunk_mut::<WIDTH>() else {
+            return;
+        };
+        if self.bgp == AS_NUMBERED {
+            *line = *colours;
+        } else {
+            let eights = line.as_chunks_mut::<8>().0.iter_mut();
+            for (to, from) in eights.zip(colours.as_chunks::<8>().0) {
+                *to = shaded(u64::from_le_bytes(*from), self.bgp).to_le_bytes();
+            }
         }
-        self.draw_sprites(&colours);
+        if !sprites.is_empty() {
+            if !window && self.lcdc & BACKGROUND_ON == 0 {
+                colours.fill(1);
+            }
+            self.draw_sprites(sprites, colours);
+        }
         if self.ly == LAST_SHOWN {
             self.window_line = -1;
         }
@@ -96,54 +131,51 @@ impl Lcd {
         self.lcdc & WINDOW_ON != 0 && self.window_reached && self.wx < WX_BESIDE
     }
 
-    /// Where in VRAM a tile's data begins.
-    #[inline]
-    fn tile_data(&self, tile: u8) -> usize {
-        if self.lcdc & UNSIGNED_TILES != 0 || tile >= 0x80 {
-            usize::from(tile) * 16
-        } else {
-            0x1000 + usize::from(tile) * 16
-        }
-    }
-
-    fn background(&self, colours: &mut Colours) {
+    fn background(&self, wide: &mut Wide) {
         let y = self.ly.wrapping_add(self.scy);
-        let map = if self.lcdc & BACKGROUND_MAP != 0 {
-            0x1C00
-        } else {
-            0x1800
-        };
+        let map = usize::from(self.lcdc & BACKGROUND_MAP != 0);
         // The first tile may begin to the left of the screen.
-        let mut wide = [0; WIDTH + 16];
-        self.tiles(map, usize::from(self.scx / 8), y, &mut wide[..WIDTH + 8]);
-        let cut = usize::from(self.scx & 7);
-        colours[..WIDTH].copy_from_slice(&wide[cut..cut + WIDTH]);
+        self.tiles(map, self.scx / 8, y, wide);
     }
 
     fn window(&mut self, colours: &mut Colours) {
         self.window_line = self.window_line.wrapping_add(1);
-        let map = if self.lcdc & WINDOW_MAP != 0 {
-            0x1C00
-        } else {
-            0x1800
-        };
-        let mut wide = [0; WIDTH + 8];
+        let map = usize::from(self.lcdc & WINDOW_MAP != 0);
+        let mut wide = [0; WIDTH + 16];
         self.tiles(map, 0, self.window_line as u8, &mut wide);
         let (left, cut) = match self.wx {
             0..7 => (0, usize::from(7 - self.wx)),
             wx => (usize::from(wx - 7), 0),
         };
-        colours[left..WIDTH].copy_from_slice(&wide[cut..cut + WIDTH - left]);
+        colours[left..].copy_from_slice(&wide[cut..cut + WIDTH - left]);
     }
 
     /// Fills a line with a map's tiles, from the column on; a map is 32 tiles wide and goes round.
-    fn tiles(&self, map: usize, column: usize, y: u8, colours: &mut [u8]) {
-        let map = map + usize::from(y / 8) * 32;
-        let row_in_tile = usize::from(y & 7) * 2;
-        for (index, eight) in colours.chunks_exact_mut(8).enumerate() {
-            let tile = self.vram[map + (column + index) % 32];
-            let colours = row(&self.vram, self.tile_data(tile) + row_in_tile);
-            eight.copy_from_slice(&colours.to_le_bytes());
+    fn tiles(&self, map: usize, column: u8, y: u8, wide: &mut Wide) {
+        let (rows, _) = self.vram.as_chunks::<2>();
+        let (maps, _) = self.vram[MAPS..].as_chunks::<32>();
+        let (Some(rows), Some(tiles)) = (
+            rows.first_chunk::<ROWS>(),
+            maps.get(map * 32 + usize::from(y / 8)),
+        ) else {
+            return;
+        };
+        // Tiles below 80 may lie behind the others.
+        let behind = if self.lcdc & UNSIGNED_TILES != 0 {
+            0
+        } else {
+            0x80
+        };
+        let row_in_tile = usize::from(y & 7);
+        for (eight, column) in wide
+            .as_chunks_mut::<8>()
+            .0
+            .iter_mut()
+            .zip(usize::from(column)..)
+        {
+            let tile = tiles[column % 32];
+            let number = usize::from(tile.wrapping_add(behind)) + usize::from(behind);
+            *eight = row(rows[(number * 8 + row_in_tile) % ROWS]).to_le_bytes();
         }
     }
 }

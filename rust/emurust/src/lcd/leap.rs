@@ -56,11 +56,9 @@ impl Lcd {
         (self.last_cycles + self.clock_target).saturating_sub(self.clock)
     }
 
-    /// The processor's counter at which LY is counted next, if until then nothing happens in this
-    /// line of the picture but that modes change, which raises no interrupt.
-    pub(crate) fn line_counted_at(&self) -> Option<u64> {
-        let alike = self.alike(false)?;
-        (self.ly < LAST_SHOWN).then_some(alike.start + LINE - EARLY_LY)
+    /// Whether LY is a line of the picture.
+    pub(crate) fn in_picture(&self) -> bool {
+        self.ly <= LAST_SHOWN
     }
 
     /// From whatever mode of such a line to its mode 0, which lasts until LY is counted.
@@ -78,16 +76,17 @@ impl Lcd {
     /// Moves on to the beginning of a line so many lines further down; those that are passed are
     /// drawn if this frame is.
     pub(crate) fn leap(&mut self, alike: &Alike, lines: u64) {
-        let picture = self.ly <= LAST_SHOWN;
-        // In mode 0 this line has been drawn.
-        let mut draws = picture && self.draw && self.next_mode != 2;
-        for _ in 0..lines {
-            if draws {
-                self.draw_line();
-            }
-            draws = picture && self.draw;
-            self.ly += 1;
-            self.window_reached |= picture && self.ly == self.wy;
+        let picture = self.in_picture();
+        if picture && self.draw {
+            // In mode 0 this line has been drawn.
+            let drawn = u64::from(self.next_mode == 2);
+            self.ly += drawn as u8;
+            self.window_reached |= drawn == 1 && self.ly == self.wy;
+            self.draw_lines(lines - drawn);
+        } else {
+            let passed = self.ly + 1..=self.ly + lines as u8;
+            self.window_reached |= picture && passed.contains(&self.wy);
+            self.ly += lines as u8;
         }
         self.last_cycles = alike.start + lines * LINE;
         self.clock = u64::from(self.ly) * LINE;

@@ -10,6 +10,19 @@ pub(crate) const SPRITES_IN_A_LINE: usize = 10;
 /// From this X on a sprite lies to the right of the screen: it counts as one of the ten, no more.
 const RIGHT_OF_SCREEN: u8 = 168;
 
+/// The first sprites of a mask of all 40.
+#[inline]
+fn first_sprites(mut mask: u64) -> ([u8; SPRITES_IN_A_LINE], usize) {
+    let mut found = [0; SPRITES_IN_A_LINE];
+    let mut count = 0;
+    while mask != 0 && count < SPRITES_IN_A_LINE {
+        found[count] = 4 * mask.trailing_zeros() as u8;
+        count += 1;
+        mask &= mask - 1;
+    }
+    (found, count)
+}
+
 impl Lcd {
     /// Lines of a sprite.
     pub(crate) fn sprite_height(&self) -> u8 {
@@ -18,30 +31,28 @@ impl Lcd {
 
     /// Places in OAM of the sprites in this line, in OAM's order.
     pub(crate) fn sprites_in_line(&mut self) -> ([u8; SPRITES_IN_A_LINE], usize) {
-        let mut found = [0; SPRITES_IN_A_LINE];
-        let mut count = 0;
         if self.lcdc & OBJ_ON == 0 {
-            return (found, 0);
+            return ([0; SPRITES_IN_A_LINE], 0);
         }
         let height = self.sprite_height();
-        if let Some(mut mask) = self.sprite_lines.of_line(&self.oam, height, self.ly) {
-            while mask != 0 && count < SPRITES_IN_A_LINE {
-                found[count] = 4 * mask.trailing_zeros() as u8;
-                count += 1;
-                mask &= mask - 1;
-            }
-            return (found, count);
+        if let Some(mask) = self.sprite_lines.of_line(&self.oam, height, self.ly) {
+            return first_sprites(mask);
         }
-        for (place, sprite) in (0..160).step_by(4).zip(self.oam.chunks_exact(4)) {
-            if self.ly.wrapping_add(16).wrapping_sub(sprite[0]) < height {
-                found[count] = place;
-                count += 1;
-                if count == SPRITES_IN_A_LINE {
-                    break;
-                }
-            }
+        let mut mask = 0;
+        for (number, sprite) in self.oam.as_chunks::<4>().0.iter().enumerate() {
+            let inside = self.ly.wrapping_add(16).wrapping_sub(sprite[0]) < height;
+            mask |= u64::from(inside) << number;
         }
-        (found, count)
+        first_sprites(mask)
+    }
+
+    /// The same, if since the line before neither LCDC nor OAM was written.
+    pub(crate) fn sprites_in_next_line(&mut self) -> ([u8; SPRITES_IN_A_LINE], usize) {
+        match self.sprite_lines.of_next_line(self.ly) {
+            _ if self.lcdc & OBJ_ON == 0 => ([0; SPRITES_IN_A_LINE], 0),
+            Some(mask) => first_sprites(mask),
+            None => self.sprites_in_line(),
+        }
     }
 
     /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its place over the background's tiles, but 6

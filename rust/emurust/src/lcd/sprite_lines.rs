@@ -5,6 +5,7 @@ use super::LAST_SHOWN;
 const LINES: usize = LAST_SHOWN as usize + 1;
 
 /// For each line of the picture a mask of the sprites in it, bit 0 the first in OAM.
+#[derive(Clone)]
 pub(crate) struct SpriteLines {
     /// What `masks` was, or is to be, made of.
     oam: [u8; 160],
@@ -38,16 +39,22 @@ impl SpriteLines {
         self.masks.get(usize::from(line)).copied()
     }
 
+    /// The same, if the sprites' table is still the one of the last call.
+    #[inline]
+    pub fn of_next_line(&self, line: u8) -> Option<u64> {
+        let mask = self.masks.get(usize::from(line)).copied();
+        mask.filter(|_| self.made)
+    }
+
     fn make(&mut self) {
         self.made = true;
         self.masks = [0; LINES];
         for (number, sprite) in self.oam.chunks_exact(4).enumerate() {
-            for below in 0..self.height {
-                // Y is the top edge plus 16.
-                let line = sprite[0].wrapping_add(below).wrapping_sub(16);
-                if let Some(mask) = self.masks.get_mut(usize::from(line)) {
-                    *mask |= 1 << number;
-                }
+            // Y is the top edge plus 16.
+            let end = (usize::from(sprite[0]) + usize::from(self.height)).saturating_sub(16);
+            let start = usize::from(sprite[0]).saturating_sub(16);
+            for mask in self.masks[..end.min(LINES)].iter_mut().skip(start) {
+                *mask |= 1 << number;
             }
         }
     }

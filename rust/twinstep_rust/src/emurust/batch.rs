@@ -47,13 +47,11 @@ impl Batch {
     }
 
     /// Environments that go on apart from these.
-    pub(super) fn copy(&self) -> Result<Self, String> {
-        let copies = self.lanes.par_iter().map(Lane::copy);
-        let lanes = copies.collect::<Result<_, _>>();
-        Ok(Self {
+    pub(super) fn copy(&self) -> Self {
+        Self {
             play: self.play.clone(),
-            lanes: lanes.map_err(|problem| problem.to_string())?,
-        })
+            lanes: self.lanes.par_iter().map(Lane::copy).collect(),
+        }
     }
 
     /// Writes the present frame; columns as from [`super::columns::deal`], one row each.

@@ -93,15 +93,13 @@ impl Lane {
     }
 
     /// An environment that goes on apart from this one.
-    pub(super) fn copy(&self) -> Result<Self, StateError> {
-        let mut record = Vec::new();
-        self.machine.save(&mut record);
-        Ok(Self {
+    pub(super) fn copy(&self) -> Self {
+        Self {
             game: self.game.clone(),
-            machine: self.game.machine(&record)?,
+            machine: self.machine.clone(),
             seen: self.seen.clone(),
             ..*self
-        })
+        }
     }
 
     fn ended(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{Colours, WIDTH, row};
 use crate::lcd::Lcd;
+use crate::lcd::penalty::SPRITES_IN_A_LINE;
 
 /// Bits of a sprite's fourth byte.
 const BEHIND: u8 = 0x80;
@@ -10,10 +11,11 @@ const FLIP_X: u8 = 0x20;
 const PALETTE_1: u8 = 0x10;
 
 impl Lcd {
-    /// Draws the ten first sprites of the line: the lower X on top, then the earlier in OAM.
-    pub(super) fn draw_sprites(&mut self, background: &Colours) {
-        let (mut found, count) = self.sprites_in_line();
-        let found = &mut found[..count];
+    /// Draws a line's sprites, given in OAM's order: the lower X on top, then the earlier in OAM.
+    pub(super) fn draw_sprites(&mut self, sprites: &[u8], background: &Colours) {
+        let mut found = [0; SPRITES_IN_A_LINE];
+        let found = &mut found[..sprites.len()];
+        found.copy_from_slice(sprites);
         found.sort_by_key(|&place| self.oam[usize::from(place) + 1]);
         for &place in found.iter().rev() {
             self.draw_sprite(usize::from(place), background);
@@ -28,7 +30,10 @@ impl Lcd {
             line = height - 1 - line;
         }
         let tile = if height == 16 { tile & 0xFE } else { tile };
-        let mut colours = row(&self.vram, usize::from(tile) * 16 + usize::from(line) * 2);
+        let mut colours = {
+            let at = usize::from(tile) * 16 + usize::from(line) * 2;
+            row([self.vram[at], self.vram[at + 1]])
+        };
         if attributes & FLIP_X != 0 {
             colours = colours.swap_bytes();
         }

@@ -1,0 +1,51 @@
+//! Memory that plain instructions reach where it happens to need no clock: VRAM, OAM, FF00.
+
+use crate::joypad::Joypad;
+
+/// What a stretch may touch besides ROM, WRAM and HRAM.
+pub(crate) struct Elsewhere<'a> {
+    pub vram: &'a mut [u8; 8192],
+    pub oam: &'a mut [u8; 160],
+    /// FF00 as it reads.
+    pub p1: &'a mut u8,
+    pub joypad: Joypad,
+    /// SCY, SCX.
+    pub scroll: (&'a mut u8, &'a mut u8),
+    /// The picture unit is up to the processor, or does not look at VRAM and OAM.
+    pub open: bool,
+    /// It is in the vertical blank and stays there, and the slice may end anywhere. Elsewhere a write
+    /// to a register is seen, or not seen, by an event in the same instruction.
+    pub blank: bool,
+    /// A slice may end anywhere without anything coming of it: no DMA, no interrupt is due.
+    pub calm: bool,
+    pub dma: bool,
+}
+
+impl Elsewhere<'_> {
+    /// Reads at the processor's counter; None if that takes more than looking.
+    #[cold]
+    pub fn read(&self, addr: u16) -> Option<u8> {
+        match addr {
+            0x8000..0xA000 => Some(self.vram[usize::from(addr & 0x1FFF)]),
+            0xFE00..0xFEA0 if !self.dma => Some(self.oam[usize::from(addr - 0xFE00)]),
+            0xFF00 => Some(*self.p1),
+            _ => None,
+        }
+    }
+
+    /// Writes at the processor's counter; false if that takes more, and then nothing is written.
+    #[cold]
+    pub fn write(&mut self, addr: u16, value: u8) -> bool {
+        match addr {
+            0x8000..0xA000 if self.open => self.vram[usize::from(addr & 0x1FFF)] = value,
+            0xFE00..0xFEA0 if self.open && !self.dma => {
+                self.oam[usize::from(addr - 0xFE00)] = value
+            }
+            0xFF00 if self.calm => *self.p1 = self.joypad.selected(value),
+            0xFF42 if self.blank => *self.scroll.0 = value,
+            0xFF43 if self.blank => *self.scroll.1 = value,
+            _ => return false,
+        }
+        true
+    }
+}
