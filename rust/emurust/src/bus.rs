@@ -91,17 +91,26 @@ impl Machine {
             0xFE00..0xFEA0 => {
                 if offset != 0 {
                     self.tick_lcd(offset);
+                    if self.lcd.hides_oam() {
+                        return 0xFF;
+                    }
                 }
                 self.tick_dma(offset);
                 if self.oam_is_hidden(offset) {
                     return 0xFF;
                 }
-                self.lcd.read_oam(addr, offset != 0)
+                self.lcd.oam[usize::from(addr - 0xFE00)]
             }
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)],
-            0xFF00..0xFF80 => self.read_io(addr, offset),
-            0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)],
-            0xFFFF => self.interrupt_enable,
+            0xFF00.. => {
+                self.tick_dma(offset);
+                match addr {
+                    0xFF00..0xFF80 => self.read_io(addr, offset),
+                    0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)],
+                    0xFFFF => self.interrupt_enable,
+                    _ => 0xFF,
+                }
+            }
         }
     }
 
@@ -182,23 +191,35 @@ impl Machine {
             0xFE00..0xFEA0 => {
                 if offset != 0 {
                     self.tick_lcd(offset);
+                    if self.lcd.guards_oam() {
+                        return;
+                    }
                 }
                 self.tick_dma(offset);
                 if !self.dma.active {
-                    self.lcd.write_oam(addr, value, offset != 0);
+                    self.lcd.oam[usize::from(addr - 0xFE00)] = value;
                 }
             }
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)] = value,
+            0xFF00.. => {
+                self.tick_dma(offset);
+                self.write_high(addr, value, offset);
+            }
+        }
+    }
+
+    fn write_high(&mut self, addr: u16, value: u8, offset: u64) {
+        match addr {
             0xFF00..0xFF4C => {
                 self.write_io(addr, value, offset);
                 self.bail = true;
             }
-            0xFF4C..0xFF80 => {}
             0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)] = value,
             0xFFFF => {
                 self.interrupt_enable = value;
                 self.bail = true;
             }
+            _ => {}
         }
     }
 

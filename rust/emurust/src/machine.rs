@@ -162,7 +162,7 @@ impl Machine {
         self.bail = false;
         if self.halted {
             self.cycles += target;
-        } else if self.plain {
+        } else if self.plain || self.dma.active {
             self.run(end);
         } else {
             let end = if dispatched { end } else { self.leap_idle(end) };

@@ -48,9 +48,7 @@ impl Machine {
             }
             if self.cycles >= end {
                 if self.cycles < line_end {
-                    while self.lcd.event_at() <= self.cycles {
-                        self.tick_lcd(0);
-                    }
+                    self.lcd.bring_up(self.cycles);
                 } else if line_end > end {
                     self.lcd.skip_to_blank();
                 }
