@@ -129,10 +129,12 @@ impl Machine {
             }
             0xFF0F => self.interrupt_flags | 0xE0,
             0xFF10..0xFF40 => 0,
-            0xFF46 => self.dma.source,
             0xFF40..0xFF4C => {
                 self.tick_lcd(offset);
-                self.lcd.read_register(addr)
+                match addr {
+                    0xFF46 => self.dma.source,
+                    _ => self.lcd.read_register(addr),
+                }
             }
             _ => 0xFF,
         }
@@ -241,10 +243,12 @@ impl Machine {
                 }
             }
             0xFF0F => self.interrupt_flags = value & 0x1F,
-            0xFF46 => self.start_dma(value),
             0xFF40..0xFF4C => {
                 self.tick_lcd(offset);
-                self.interrupt_flags |= self.lcd.write_register(addr, value);
+                match addr {
+                    0xFF46 => self.start_dma(value),
+                    _ => self.interrupt_flags |= self.lcd.write_register(addr, value),
+                }
             }
             0xFF03 | 0xFF08..=0xFF0E => self.io_written[usize::from(addr - 0xFF00)] = value,
             _ => {}
