@@ -77,6 +77,17 @@ impl Machine {
         }
     }
 
+    /// Reads where HL points, at the processor's counter; but if that is in OAM, what OAM DMA will
+    /// have copied 4 cycles later is there already.
+    #[inline(always)]
+    pub(crate) fn read_by_hl(&mut self) -> u8 {
+        let addr = self.registers.hl;
+        if self.dma.active && (0xFE00..0xFEA0).contains(&addr) {
+            self.copy_due(4, 0);
+        }
+        self.read(addr)
+    }
+
     fn read_slow(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
             0x0000..0x8000 | 0xC000..0xE000 => self.read(addr),
@@ -214,7 +225,8 @@ impl Machine {
         match addr {
             0xFF00..0xFF4C => {
                 self.write_io(addr, value, offset);
-                self.bail = true;
+                // LY cannot be written, which PyBoy notices sooner.
+                self.bail |= addr != 0xFF44;
             }
             0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)] = value,
             0xFFFF => {

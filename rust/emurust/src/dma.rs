@@ -49,12 +49,13 @@ impl Machine {
     #[inline]
     pub(crate) fn tick_dma(&mut self, offset: u64) {
         if self.dma.active {
-            self.copy_due(offset);
+            self.copy_due(offset, offset);
         }
     }
 
-    fn copy_due(&mut self, offset: u64) {
-        let now = self.cycles + offset;
+    /// Copies what is due `ahead` cycles after the processor's counter, read with this offset.
+    pub(crate) fn copy_due(&mut self, ahead: u64, offset: u64) {
+        let now = self.cycles + ahead;
         let due = (now.saturating_sub(self.dma.start) / 4).min(160) as usize;
         // Above WRAM its echo goes on, to the very end.
         let source = match self.dma.source {
