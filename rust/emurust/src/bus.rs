@@ -216,15 +216,15 @@ impl Machine {
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)] = value,
             0xFF00.. => {
                 self.tick_dma(offset);
-                self.write_high(addr, value, offset);
+                self.write_high(addr, value);
             }
         }
     }
 
-    fn write_high(&mut self, addr: u16, value: u8, offset: u64) {
+    fn write_high(&mut self, addr: u16, value: u8) {
         match addr {
             0xFF00..0xFF4C => {
-                self.write_io(addr, value, offset);
+                self.write_io(addr, value);
                 // LY cannot be written, which PyBoy notices sooner.
                 self.bail |= addr != 0xFF44;
             }
@@ -237,7 +237,7 @@ impl Machine {
         }
     }
 
-    fn write_io(&mut self, addr: u16, value: u8, offset: u64) {
+    fn write_io(&mut self, addr: u16, value: u8) {
         match addr {
             0xFF00 => self.io_written[0] = self.joypad.selected(value),
             0xFF02 => self.serial.write_control(value, self.cycles),
@@ -256,7 +256,8 @@ impl Machine {
             }
             0xFF0F => self.interrupt_flags = value & 0x1F,
             0xFF40..0xFF4C => {
-                self.tick_lcd(offset);
+                // Unlike reads, writes have no offset here.
+                self.tick_lcd(0);
                 match addr {
                     0xFF46 => self.start_dma(value),
                     _ => self.interrupt_flags |= self.lcd.write_register(addr, value),
