@@ -90,8 +90,11 @@ class Boy:
         named["ie"] = memory[0xFFFF]
         # A read of FF41 would change what STAT shows next.
         named["io"] = memory[0xFF00:0xFF41] + [0] + memory[0xFF42:0xFF80]
+        # A read of OAM where HL points brings OAM DMA further than it is.
+        registers.HL = 0
         for name, (first, end) in _MEMORY.items():
             named[name] = bytearray(memory[first:end])
+        registers.HL = named["hl"]
         ram = b"".join(bytes(self._ram(bank)) for bank in range(self._banks))
         named["cart_ram"] = bytearray(ram)
         named["screen"] = self.screen()

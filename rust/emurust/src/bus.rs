@@ -77,17 +77,6 @@ impl Machine {
         }
     }
 
-    /// Reads where HL points, at the processor's counter; but if that is in OAM, what OAM DMA will
-    /// have copied 4 cycles later is there already.
-    #[inline(always)]
-    pub(crate) fn read_by_hl(&mut self) -> u8 {
-        let addr = self.registers.hl;
-        if self.dma.active && (0xFE00..0xFEA0).contains(&addr) {
-            self.copy_due(4, 0);
-        }
-        self.read(addr)
-    }
-
     fn read_slow(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
             0x0000..0x8000 | 0xC000..0xE000 => self.read(addr),
@@ -106,7 +95,9 @@ impl Machine {
                         return 0xFF;
                     }
                 }
-                self.tick_dma(offset);
+                // Wherever HL happens to point, whatever the instruction reads by.
+                let ahead = if addr == self.registers.hl { 4 } else { 0 };
+                self.tick_dma_ahead(offset.max(ahead), offset);
                 if self.oam_is_hidden(offset) {
                     return 0xFF;
                 }

@@ -48,14 +48,18 @@ impl Machine {
     /// before the processor touches OAM or FF46. The source is read then, not cycle by cycle.
     #[inline]
     pub(crate) fn tick_dma(&mut self, offset: u64) {
-        if self.dma.active {
-            self.copy_due(offset, offset);
-        }
+        self.tick_dma_ahead(offset, offset);
     }
 
     /// Copies what is due `ahead` cycles after the processor's counter, read with this offset.
-    pub(crate) fn copy_due(&mut self, ahead: u64, offset: u64) {
-        let now = self.cycles + ahead;
+    #[inline]
+    pub(crate) fn tick_dma_ahead(&mut self, ahead: u64, offset: u64) {
+        if self.dma.active {
+            self.copy_due(self.cycles + ahead, offset);
+        }
+    }
+
+    fn copy_due(&mut self, now: u64, offset: u64) {
         let due = (now.saturating_sub(self.dma.start) / 4).min(160) as usize;
         // Above WRAM its echo goes on, to the very end.
         let source = match self.dma.source {

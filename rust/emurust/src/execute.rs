@@ -181,7 +181,7 @@ impl Machine {
                 self.cycles += 8;
             }
             0x2A => {
-                self.registers.a = self.load_from_hl();
+                self.registers.a = self.load_byte(self.registers.hl);
                 self.registers.hl = self.registers.hl.wrapping_add(1);
             }
             0x2B => {
@@ -222,7 +222,7 @@ impl Machine {
                 self.cycles += 8;
             }
             0x34 | 0x35 => {
-                let value = self.read_by_hl();
+                let value = self.read(self.registers.hl);
                 self.cycles += 4;
                 let result = if code == 0x34 {
                     self.registers.inc(value)
@@ -248,7 +248,7 @@ impl Machine {
                 self.cycles += 8;
             }
             0x3A => {
-                self.registers.a = self.load_from_hl();
+                self.registers.a = self.load_byte(self.registers.hl);
                 self.registers.hl = self.registers.hl.wrapping_sub(1);
             }
             0x3B => {
@@ -293,14 +293,6 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn load_byte(&mut self, addr: u16) -> u8 {
         let value = self.read(addr);
-        self.cycles += 8;
-        value
-    }
-
-    /// The byte that HL points at, in an instruction of 8 cycles.
-    #[inline(always)]
-    fn load_from_hl(&mut self) -> u8 {
-        let value = self.read_by_hl();
         self.cycles += 8;
         value
     }

@@ -21,7 +21,7 @@ impl Machine {
                 value
             }
             6 => {
-                let value = self.read_by_hl();
+                let value = self.read(r.hl);
                 self.cycles += 4;
                 value
             }
@@ -56,7 +56,7 @@ impl Machine {
             4 => r.h(),
             5 => r.l(),
             6 => {
-                let value = self.read_by_hl();
+                let value = self.read(r.hl);
                 self.cycles += 4;
                 value
             }

@@ -40,7 +40,7 @@ impl Machine {
     /// The operand is [HL]: read 4 cycles into the instruction, written back 8 cycles into it.
     fn prefixed_memory(&mut self, code: u8) {
         self.cycles += 4;
-        let value = self.read_by_hl();
+        let value = self.read(self.registers.hl);
         self.cycles += 4;
         if let Some(result) = self.operation(code, value) {
             self.write(self.registers.hl, result);

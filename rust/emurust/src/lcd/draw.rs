@@ -121,7 +121,11 @@ impl Lcd {
     }
 
     fn window(&mut self, colours: &mut Colours) {
-        self.window_line = self.window_line.wrapping_add(1);
+        // 255 and -1 are the same: only its lowest 8 bits count.
+        self.window_line = match self.window_line + 1 {
+            255 => -1,
+            next => next,
+        };
         let map = if self.lcdc & WINDOW_MAP != 0 {
             0x1C00
         } else {
