@@ -269,6 +269,7 @@ EMURUST = Environment(
     ),
     variants=(
         *(Variant(name, {"rom": name}) for name in GAMES),
+        Variant("random", {"rom": "random", "max_episode_steps": 20}),
         Variant("catch-half", {"rom": "catch", "observe": "half"}),
         Variant("catch-values", {"rom": "catch", "observe": "values"}),
         Variant("breakout-values", {"rom": "breakout", "observe": "values"}),

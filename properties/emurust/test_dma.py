@@ -78,6 +78,20 @@ def test_begun_anew_at_every_byte(lab):
         assert frames["state.b"][-1] == 0x5A
 
 
+def test_begun_anew_before_its_first_byte(lab):
+    """Twice within 8 to 28 cycles: when OAM is hidden from, and until when."""
+    program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000\nld c, $46")
+    for between in ("", "nop", "nop\nnop", "nop\nnop\nnop", "inc [hl]", "inc [hl]\nnop\nnop"):
+        for wait in (*range(0, 28, 4), *range(600, 700, 4)):
+            program.code(f"ld b, $D1\nld a, $D0\nldh [c], a\nld a, b\n{between}\nldh [c], a")
+            program.code(f"ld d, {wait // 16 + 1}\nwaiting:\ndec d\njr nz, waiting")
+            program.emit(*(0x00,) * (wait % 16 // 4)).word(0xFA, 0xFE00).emit(0x22)
+            program.word(0xFA, 0xFE9F).emit(0x22).wait(900)
+    program.emit(0x06, 0x5A).rest()
+    (frames,) = console.play(lab, [program.rom()], steps=8)
+    assert frames["state.b"][-1] == 0x5A
+
+
 def test_frames_that_end_within_a_transfer(lab):
     """A transfer is begun again and again, from a source that is being written."""
     rng = np.random.default_rng(18)
