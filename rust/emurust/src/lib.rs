@@ -34,6 +34,7 @@ pub use machine::Machine;
 
 #[cfg(test)]
 mod tests {
+    mod flags;
     mod leap;
     mod waiting;
 }

@@ -65,7 +65,7 @@ impl Lcd {
     ///
     /// LCDC's bit 0 switches the background off, but not the window; and in a line with the window
     /// not even the background beside it. Without both, sprites that go behind are not seen at all.
-    pub(super) fn draw_line(&mut self) {
+    pub(crate) fn draw_line(&mut self) {
         let mut colours = [0; WIDTH + 8];
         let window = self.window_is_in_line();
         if window || self.lcdc & BACKGROUND_ON != 0 {
