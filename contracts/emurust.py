@@ -207,6 +207,7 @@ EMURUST = Environment(
     ),
     variants=(
         *(Variant(name, {"rom": name}) for name in GAMES),
+        Variant("random", {"rom": "random", "max_episode_steps": 20}),
         Variant("catch-half", {"rom": "catch", "observe": "half"}),
         *(Variant(f"{name}-values", {"rom": name, **_LEARNED}) for name in _TRANSFER),
     ),

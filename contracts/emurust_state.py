@@ -88,9 +88,13 @@ HIDDEN: tuple[Item, ...] = (
     Item("lcd_clock", "<u8", (), "cycles since the LCD's frame began"),
     Item("lcd_target", "<u8", (), "lcd_clock at which the mode changes next"),
     _byte("lcd_next_mode", "the mode that comes then"),
-    _flag("lcd_transition", "LY has been counted up, the mode comes 4 cycles later"),
+    _byte("lcd_transition", "1 in mode 0 of the picture, 2 from LY's count to mode 2, else 0"),
     _flag("window_reached", "LY was equal to WY in this frame"),
-    Item("window_line", "<i2", (), "the window's line drawn last, -1: none in this picture"),
+    Item("window_line", "<i2", (), "the window's line drawn last, up to 254; -1: none yet"),
+    _flag("lyc_written_while_off", "FF45 was written since the LCD is off"),
+    _flag(
+        "stat_shows_mode_0", "the next read of FF41 does; set as the LCD goes on after such a write"
+    ),
     # Timer. TMA and TAC are in `io`.
     _byte("timer_div", "FF04 itself"),
     _byte("timer_tima", "FF05 itself; while `timer_reload` is not 0, reads may give another"),

@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import copy
-from twinstep.properties.emurust.scripts import counting_handlers, script
+from twinstep.properties.emurust.scripts import LONG, counting_handlers, script
 from twinstep.properties.emurust.test_pictures import PAGES, TILES, screens
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("emurust"), pytest.mark.one_variant]
@@ -21,6 +21,41 @@ def _shown(rng):
 
 #: In HRAM: begins a transfer from the page in A and waits for its end, or for less.
 ROUTINE = "ldh [$FF46], a\nld a, b\nwaiting:\ndec a\njr nz, waiting\nret"
+
+
+@pytest.mark.parametrize("rounds", [40, 38, 20, 1])
+def test_a_transfer_from_a_loop_in_hram(lab, rounds):
+    """In each part of the picture, waited for as long as is needed, and less."""
+    rng = np.random.default_rng(52)
+    programs = []
+    for _ in range(3):
+        program = _shown(rng).put(0x3F00, ROUTINE)
+        copy(program, 0x3F00, 0xFF80, 10)
+        program.write("LCDC", 0x97 if rounds & 1 else 0x93).code("ld hl, $C000")
+        again = program.at
+        for _ in range(60):
+            line = int(rng.integers(154))
+            program.code(f"line:\nldh a, [LY]\ncp {line}\njr nz, line")
+            program.wait(4 * int(rng.integers(110)))
+            program.emit(0x3E, 0xD0 + int(rng.integers(3)), 0x06, rounds).code("call $FF80")
+            program.read("STAT").code("ld a, [$FE00]\nld [hl+], a\nld a, h\nand $C7\nld h, a")
+        programs.append(program.jump(again).rom())
+    console.play(lab, programs, steps=14)
+
+
+def test_a_transfer_at_any_time_of_a_picture(lab):
+    """Begun in any mode and from memory that the LCD blocks; the processor goes on beside it."""
+    rng = np.random.default_rng(53)
+    values = {
+        "DMA": (0xD0, 0xD1, 0xD2, 0x80, 0x98, 0x60, 0xFE, 0xA0), "LCDC": (0x93, 0x97, 0xB3),
+        "OBP0": (-1,), "SCX": (-1,),
+    }  # fmt: skip
+    reads = ("STAT", "LY", "DMA", "IF")
+    programs = [
+        script(_shown(rng).write("LCDC", 0x93), rng, values, reads, (*LONG, 700, 4000), 0x2000)
+        for _ in range(4)
+    ]
+    console.play(lab, [program.rom() for program in programs], steps=25)
 
 
 def test_a_transfer_while_the_processor_sleeps(lab):

@@ -64,7 +64,8 @@ class Boy:
         """Continue from a state."""
         halted, after_ei = bool(state["halted"]), bool(state["halted_after_ei"])
         line = int(state["window_line"])
-        self._continue(self.saved.compose(state), halted, after_ei, line)
+        flags = bool(state["lyc_written_while_off"]), bool(state["stat_shows_mode_0"])
+        self._continue(self.saved.compose(state), halted, after_ei, line, flags)
 
     def put(self, blob: bytes) -> None:
         """Load a saved state and nothing else."""
@@ -76,13 +77,19 @@ class Boy:
         named = self.saved.fields_of(blob)
         halted, cut = bool(named["halted"]), self._cut
         after_ei, line = False, -1
+        written, shows, moved = self._unsaved.find_flags(blob)
         if halted:  # first: the window's line is found with a HALT of its own
             after_ei = self._unsaved.is_halted_after_ei()
         if cut:
             line = self._unsaved.find_window_line()
-        if halted or cut:
-            self._continue(blob, halted, after_ei, line)
-        named |= {"halted_after_ei": np.array(after_ei), "window_line": np.array(line)}
+        if halted or cut or moved:
+            self._continue(blob, halted, after_ei, line, (written, shows))
+        named |= {
+            "halted_after_ei": np.array(after_ei),
+            "window_line": np.array(line),
+            "lyc_written_while_off": np.array(written),
+            "stat_shows_mode_0": np.array(shows),
+        }
         return {item.name: named[item.name].astype(item.dtype) for item in HIDDEN}
 
     def shown(self) -> dict[str, np.ndarray]:
@@ -93,8 +100,11 @@ class Boy:
         named["ie"] = memory[0xFFFF]
         # A read of FF41 would change what STAT shows next.
         named["io"] = memory[0xFF00:0xFF41] + [0] + memory[0xFF42:0xFF80]
+        # A read of OAM where HL points brings OAM DMA further than it is.
+        registers.HL = 0
         for name, (first, end) in _MEMORY.items():
             named[name] = bytearray(memory[first:end])
+        registers.HL = named["hl"]
         ram = b"".join(bytes(self._ram(bank)) for bank in range(self._banks))
         named["cart_ram"] = bytearray(ram)
         named["screen"] = self.screen()
@@ -135,7 +145,12 @@ class Boy:
         return self.save()
 
     def _continue(
-        self, blob: bytes, halted: bool, after_ei: bool = False, window_line: int = -1
+        self,
+        blob: bytes,
+        halted: bool,
+        after_ei: bool = False,
+        window_line: int = -1,
+        flags: tuple[bool, bool] = (False, False),
     ) -> None:
         """Load a saved state, and what it lacks; nothing is left of what came before.
 
@@ -143,6 +158,7 @@ class Boy:
         """
         if halted or self._cut or window_line != -1:
             self._unsaved.settle(after_ei, window_line)
+        self._unsaved.put_flags(*flags)
         self.put(blob)
         self._cut = window_line != -1
 

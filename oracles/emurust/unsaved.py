@@ -1,4 +1,4 @@
-"""The two things that PyBoy keeps and its saved states lack, found out and set by playing.
+"""The four things that PyBoy keeps and its saved states lack, found out and set by playing.
 
 * `halted_after_ei`: HALT ran right after an EI, and one of PyBoy's slices of time ended with it, as
   an event of the hardware was due just then. An interrupt then comes back to the HALT itself, else
@@ -6,9 +6,13 @@
 * `window_line`: the line of the window that was drawn last. Only the last line of a drawn picture
   sets it back to -1: one that is cut short by switching the LCD off leaves it where it was, and the
   next picture that is drawn, however much later, shows the window shifted. It is 0 in a new PyBoy.
+* `stat_shows_mode_0`: the next read of FF41 shows mode 0, whatever the mode is.
+* `lyc_written_while_off`: FF45 was written with the LCD off. As it goes on, the flag above is set.
 
-Neither is changed by loading a saved state. So small programs, run in WRAM out of composed states,
-bring either about, or show which it is; the state that was there before is then loaded again.
+None is changed by loading a saved state, save that one with the LCD on moves the last flag on as
+switching it on does. So small programs, run in WRAM out of composed states, bring the first two
+about, or show which they are; writes and reads between frames do that with the flags. Then the
+state that was there before is loaded again.
 """
 
 from __future__ import annotations
@@ -22,6 +26,9 @@ from twinstep.oracles.emurust.saved import Saved
 _CODE, _STACK, _ELSEWHERE = 0xC000, 0xC102, 0xC200
 _DI, _EI, _HALT, _STAY = (0xF3,), (0xFB,), (0x76,), (0x18, 0xFE)
 _FRAME = 70224  # cycles
+_PICTURE = 144  # lines
+_LCDC, _STAT, _LYC = 0xFF40, 0xFF41, 0xFF45
+_ON, _OFF = 0x91, 0x11
 _WINDOW_ON = 0xB1
 
 
@@ -58,13 +65,54 @@ class Unsaved:
         """Let the two be these, whatever came before. A state is to be loaded next."""
         self._run((*_DI, *_HALT, *_STAY))
         self._boy.play(1, True)
-        if window_line != -1:
-            self._run(_off_at(window_line + 1))
+        left = window_line + 1
+        while left > 0:
+            lines = min(left, _PICTURE - 1)
+            self._run(_off_at(lines))
             self._boy.play(1, True)
+            left -= lines
         if after_ei:
             # The LCD's mode changes 8 cycles on, as both have run.
             self._run((*_EI, *_HALT, *_STAY), lcd_clock=72, lcd_target=80)
             self._boy.play(1, False)
+
+    def put_flags(self, lyc_written_while_off: bool, stat_shows_mode_0: bool) -> None:
+        """Let the two flags be these, whatever came before. A state is to be loaded next."""
+        memory = self._boy.memory
+        memory[_LCDC] = _OFF
+        memory[_LCDC] = _ON
+        _ = memory[_STAT]
+        if stat_shows_mode_0:
+            memory[_LCDC] = _OFF
+            memory[_LYC] = 0
+            memory[_LCDC] = _ON
+        if lyc_written_while_off:
+            memory[_LCDC] = _OFF
+            memory[_LYC] = 0
+
+    def find_flags(self, blob: bytes) -> tuple[bool, bool, bool]:
+        """Return both flags, and whether the machine has to be put back into this state.
+
+        It is in that state now.
+        """
+        state = self._saved.editable(blob)
+        memory = self._boy.memory
+        on = bool(state["lcdc"] & 0x80)
+        if on and state["stat"] & 3:
+            shows = not memory[_STAT] & 3
+            return False, shows, shows
+        shows = self._shows_mode_0(blob)
+        if on:
+            return False, shows, True
+        memory[_LCDC] = _ON
+        return self._shows_mode_0(self._first), shows, True
+
+    def _shows_mode_0(self, blob: bytes) -> bool:
+        """Tell whether the next read of FF41 shows another mode than this state's, made 1."""
+        state = self._saved.editable(blob)
+        state["stat"] = state["stat"] & 0xFC | 1
+        self._boy.put(state.tobytes())
+        return not self._boy.memory[_STAT] & 3
 
     def is_halted_after_ei(self) -> bool:
         """Tell where an interrupt would come back to, were it halted now; plays."""

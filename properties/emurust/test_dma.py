@@ -5,6 +5,7 @@ import pytest
 
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import Program
+from twinstep.properties.emurust.scripts import script
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
@@ -75,6 +76,32 @@ def test_begun_anew_at_every_byte(lab):
         programs.append(program.emit(0x06, 0x5A).rest().rom())
     for frames in console.play(lab, programs, steps=13):
         assert frames["state.b"][-1] == 0x5A
+
+
+def test_begun_anew_before_its_first_byte(lab):
+    """Twice within 8 to 28 cycles: when OAM is hidden from, and until when."""
+    program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000\nld c, $46")
+    for between in ("", "nop", "nop\nnop", "nop\nnop\nnop", "inc [hl]", "inc [hl]\nnop\nnop"):
+        for wait in (*range(0, 28, 4), *range(600, 700, 4)):
+            program.code(f"ld b, $D1\nld a, $D0\nldh [c], a\nld a, b\n{between}\nldh [c], a")
+            program.code(f"ld d, {wait // 16 + 1}\nwaiting:\ndec d\njr nz, waiting")
+            program.emit(*(0x00,) * (wait % 16 // 4)).word(0xFA, 0xFE00).emit(0x22)
+            program.word(0xFA, 0xFE9F).emit(0x22).wait(900)
+    program.emit(0x06, 0x5A).rest()
+    (frames,) = console.play(lab, [program.rom()], steps=8)
+    assert frames["state.b"][-1] == 0x5A
+
+
+def test_frames_that_end_within_a_transfer(lab):
+    """A transfer is begun again and again, from a source that is being written."""
+    rng = np.random.default_rng(18)
+    programs = []
+    for lcd in (0x91, 0x93, 0x11):
+        program = _memory(Program().code("di").write("LCDC", lcd))
+        values = {"DMA": (0xC0, 0xC0, 0xC7, 0xD0, 0x80, 0x9F, 0xE0, 0xFE, 0x20), "SCX": (-1,)}
+        waits = (0, 12, 100, 400, 640, 652, 700, 900)
+        programs.append(script(program, rng, values, ("DMA", "STAT"), waits, 0x1000).rom())
+    console.play(lab, programs, steps=25)
 
 
 @pytest.mark.parametrize("way", ["ea", "hl", "de", "push"])

@@ -114,13 +114,29 @@ def test_what_a_saved_state_lacks_is_set_and_found(boy):
     gameboy = boy(GAMES["catch"].rom)
     state = state_of(gameboy)
     for after_ei in (0, 1):
-        for line in (-1, 0, 57, 142):
+        for line in (-1, 0, 57, 142, 143, 254):
             halted = np.uint8(1)
             gameboy.load(
                 state | {"halted": halted, "halted_after_ei": after_ei, "window_line": line}
             )
             found = gameboy.hidden()
             assert (found["halted_after_ei"], found["window_line"]) == (after_ei, line)
+
+
+@pytest.mark.parametrize(("lcdc", "mode"), [(0x91, 1), (0x91, 0), (0x11, 0)])
+def test_flags_that_a_saved_state_lacks_are_set_and_found(boy, lcdc, mode):
+    gameboy = boy(GAMES["catch"].rom)
+    state = state_of(gameboy)
+    io = state["io"].copy()
+    io[0x40] = lcdc
+    state |= {"io": io, "stat": np.uint8(0x80 | mode), "halted": np.uint8(0)}
+    for written in (0, 1) if lcdc < 0x80 else (0,):
+        for shows in (0, 1):
+            gameboy.load(state | {"lyc_written_while_off": written, "stat_shows_mode_0": shows})
+            for _ in range(2):  # finding them changes nothing
+                found = gameboy.hidden()
+                both = found["lyc_written_while_off"], found["stat_shows_mode_0"]
+                assert both == (written, shows)
 
 
 def test_an_unknown_part_of_a_saved_state_is_an_error(boy):

@@ -1,6 +1,6 @@
 //! A machine behind standard input and output, to be compared with another one step by step.
 //!
-//! `trace ROM` reads commands, each a letter and its little-endian operands:
+//! `trace [--plain] ROM` reads commands, each a letter and its little-endian operands:
 //! `L` record: load; answers a u32, 0 or the length of a message that follows.
 //! `F` count u32, draw u8, buttons u8: plays frames; answers the state's record.
 //! `W` address u16, value u8: pokes. `R` address u16: answers the byte there.
@@ -10,10 +10,13 @@ use std::io::{self, Read, Write};
 use twinstep_emurust::{Cartridge, Machine};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: trace ROM")?;
+    let mut arguments: Vec<_> = std::env::args().skip(1).collect();
+    let plain = arguments.first().is_some_and(|first| first == "--plain");
+    let path = arguments.pop().ok_or("usage: trace [--plain] ROM")?;
     let cartridge = Cartridge::new(std::fs::read(path)?)?;
     let size = Machine::state_size(&cartridge);
     let mut machine = Machine::new(cartridge);
+    machine.plain = plain;
     let mut input = io::stdin().lock();
     let mut output = io::stdout().lock();
     let mut command = [0];

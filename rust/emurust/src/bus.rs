@@ -91,17 +91,28 @@ impl Machine {
             0xFE00..0xFEA0 => {
                 if offset != 0 {
                     self.tick_lcd(offset);
+                    if self.lcd.hides_oam() {
+                        return 0xFF;
+                    }
                 }
-                self.tick_dma(offset);
+                // Wherever HL happens to point, whatever the instruction reads by.
+                let ahead = if addr == self.registers.hl { 4 } else { 0 };
+                self.tick_dma_ahead(offset.max(ahead), offset);
                 if self.oam_is_hidden(offset) {
                     return 0xFF;
                 }
-                self.lcd.read_oam(addr, offset != 0)
+                self.lcd.oam[usize::from(addr - 0xFE00)]
             }
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)],
-            0xFF00..0xFF80 => self.read_io(addr, offset),
-            0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)],
-            0xFFFF => self.interrupt_enable,
+            0xFF00.. => {
+                self.tick_dma(offset);
+                match addr {
+                    0xFF00..0xFF80 => self.read_io(addr, offset),
+                    0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)],
+                    0xFFFF => self.interrupt_enable,
+                    _ => 0xFF,
+                }
+            }
         }
     }
 
@@ -120,10 +131,12 @@ impl Machine {
             }
             0xFF0F => self.interrupt_flags | 0xE0,
             0xFF10..0xFF40 => 0,
-            0xFF46 => self.dma.source,
             0xFF40..0xFF4C => {
                 self.tick_lcd(offset);
-                self.lcd.read_register(addr)
+                match addr {
+                    0xFF46 => self.dma.source,
+                    _ => self.lcd.read_register(addr),
+                }
             }
             _ => 0xFF,
         }
@@ -182,27 +195,40 @@ impl Machine {
             0xFE00..0xFEA0 => {
                 if offset != 0 {
                     self.tick_lcd(offset);
+                    if self.lcd.guards_oam() {
+                        return;
+                    }
                 }
                 self.tick_dma(offset);
                 if !self.dma.active {
-                    self.lcd.write_oam(addr, value, offset != 0);
+                    self.lcd.oam[usize::from(addr - 0xFE00)] = value;
                 }
             }
             0xFEA0..0xFF00 => self.fea0[usize::from(addr - 0xFEA0)] = value,
-            0xFF00..0xFF4C => {
-                self.write_io(addr, value, offset);
-                self.bail = true;
+            0xFF00.. => {
+                self.tick_dma(offset);
+                self.write_high(addr, value);
             }
-            0xFF4C..0xFF80 => {}
+        }
+    }
+
+    fn write_high(&mut self, addr: u16, value: u8) {
+        match addr {
+            0xFF00..0xFF4C => {
+                self.write_io(addr, value);
+                // LY cannot be written, which PyBoy notices sooner.
+                self.bail |= addr != 0xFF44;
+            }
             0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)] = value,
             0xFFFF => {
                 self.interrupt_enable = value;
                 self.bail = true;
             }
+            _ => {}
         }
     }
 
-    fn write_io(&mut self, addr: u16, value: u8, offset: u64) {
+    fn write_io(&mut self, addr: u16, value: u8) {
         match addr {
             0xFF00 => self.io_written[0] = self.joypad.selected(value),
             0xFF02 => self.serial.write_control(value, self.cycles),
@@ -220,10 +246,13 @@ impl Machine {
                 }
             }
             0xFF0F => self.interrupt_flags = value & 0x1F,
-            0xFF46 => self.start_dma(value),
             0xFF40..0xFF4C => {
-                self.tick_lcd(offset);
-                self.interrupt_flags |= self.lcd.write_register(addr, value);
+                // Unlike reads, writes have no offset here.
+                self.tick_lcd(0);
+                match addr {
+                    0xFF46 => self.start_dma(value),
+                    _ => self.interrupt_flags |= self.lcd.write_register(addr, value),
+                }
             }
             0xFF03 | 0xFF08..=0xFF0E => self.io_written[usize::from(addr - 0xFF00)] = value,
             _ => {}

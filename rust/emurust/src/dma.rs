@@ -32,7 +32,6 @@ impl Dma {
 impl Machine {
     /// FF46 is written. A transfer under way is begun anew, sooner if it had copied nothing.
     pub(crate) fn start_dma(&mut self, source: u8) {
-        self.tick_dma(0);
         let early = self.dma.active && self.dma.index == 0;
         self.dma.active = true;
         self.dma.source = source;
@@ -49,12 +48,18 @@ impl Machine {
     /// before the processor touches OAM or FF46. The source is read then, not cycle by cycle.
     #[inline]
     pub(crate) fn tick_dma(&mut self, offset: u64) {
+        self.tick_dma_ahead(offset, offset);
+    }
+
+    /// Copies what is due `ahead` cycles after the processor's counter, read with this offset.
+    #[inline]
+    pub(crate) fn tick_dma_ahead(&mut self, ahead: u64, offset: u64) {
         if self.dma.active {
-            self.copy_due(self.cycles + offset);
+            self.copy_due(self.cycles + ahead, offset);
         }
     }
 
-    fn copy_due(&mut self, now: u64) {
+    fn copy_due(&mut self, now: u64, offset: u64) {
         let due = (now.saturating_sub(self.dma.start) / 4).min(160) as usize;
         // Above WRAM its echo goes on, to the very end.
         let source = match self.dma.source {
@@ -70,7 +75,8 @@ impl Machine {
             self.lcd.oam[index..due].copy_from_slice(&self.wram[page + index..page + due]);
         } else {
             for index in index..due {
-                self.lcd.oam[index] = self.read(u16::from_be_bytes([source, index as u8]));
+                self.lcd.oam[index] =
+                    self.read_at(u16::from_be_bytes([source, index as u8]), offset);
             }
         }
         self.dma.index = due as u8;

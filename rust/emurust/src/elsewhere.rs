@@ -2,7 +2,7 @@
 
 use crate::joypad::Joypad;
 
-/// What a stretch may touch besides ROM, WRAM and HRAM.
+/// What a stretch may touch besides ROM, WRAM and HRAM. OAM DMA never runs meanwhile.
 pub(crate) struct Elsewhere<'a> {
     pub vram: &'a mut [u8; 8192],
     pub oam: &'a mut [u8; 160],
@@ -16,9 +16,8 @@ pub(crate) struct Elsewhere<'a> {
     /// It is in the vertical blank and stays there, and the slice may end anywhere. Elsewhere a write
     /// to a register is seen, or not seen, by an event in the same instruction.
     pub blank: bool,
-    /// A slice may end anywhere without anything coming of it: no DMA, no interrupt is due.
+    /// A slice may end anywhere without anything coming of it: no interrupt is due.
     pub calm: bool,
-    pub dma: bool,
 }
 
 impl Elsewhere<'_> {
@@ -27,7 +26,7 @@ impl Elsewhere<'_> {
     pub fn read(&self, addr: u16) -> Option<u8> {
         match addr {
             0x8000..0xA000 => Some(self.vram[usize::from(addr & 0x1FFF)]),
-            0xFE00..0xFEA0 if !self.dma => Some(self.oam[usize::from(addr - 0xFE00)]),
+            0xFE00..0xFEA0 => Some(self.oam[usize::from(addr - 0xFE00)]),
             0xFF00 => Some(*self.p1),
             _ => None,
         }
@@ -38,9 +37,7 @@ impl Elsewhere<'_> {
     pub fn write(&mut self, addr: u16, value: u8) -> bool {
         match addr {
             0x8000..0xA000 if self.open => self.vram[usize::from(addr & 0x1FFF)] = value,
-            0xFE00..0xFEA0 if self.open && !self.dma => {
-                self.oam[usize::from(addr - 0xFE00)] = value
-            }
+            0xFE00..0xFEA0 if self.open => self.oam[usize::from(addr - 0xFE00)] = value,
             0xFF00 if self.calm => *self.p1 = self.joypad.selected(value),
             0xFF42 if self.blank => *self.scroll.0 = value,
             0xFF43 if self.blank => *self.scroll.1 = value,

@@ -147,9 +147,11 @@ impl Lcd {
     /// Brings the unit up to the processor's cycle counter. Returns the IF bits raised.
     #[inline]
     pub fn tick(&mut self, cycles: u64) -> u8 {
-        self.clock += cycles - self.last_cycles;
+        let elapsed = cycles - self.last_cycles;
+        self.clock += elapsed;
         self.last_cycles = cycles;
-        if self.clock < self.clock_target {
+        // Not even an overdue event happens when no time has passed.
+        if self.clock < self.clock_target || elapsed == 0 {
             return 0;
         }
         self.event()
@@ -289,13 +291,13 @@ impl Lcd {
     }
 
     /// Whether OAM reads as FF: in modes 2 and 3, in the LCD's first frame from LY's count on.
-    fn hides_oam(&self) -> bool {
+    pub(crate) fn hides_oam(&self) -> bool {
         self.stat & MODE >= 2 || (self.first_frame && self.transition == 2)
     }
 
     /// Whether writes to OAM are lost: in modes 2 and 3, but in the LCD's first frame not between
     /// them.
-    fn guards_oam(&self) -> bool {
+    pub(crate) fn guards_oam(&self) -> bool {
         self.stat & MODE >= 2 && !(self.first_frame && self.search_ends())
     }
 
@@ -313,21 +315,6 @@ impl Lcd {
     pub fn write_vram(&mut self, addr: u16, value: u8, blocked_check: bool) {
         if !(blocked_check && self.stat & MODE == 3) {
             self.vram[usize::from(addr & 0x1FFF)] = value;
-        }
-    }
-
-    /// Reads FE00 to FE9F; `blocked_check` asks whether the mode forbids it.
-    pub fn read_oam(&self, addr: u16, blocked_check: bool) -> u8 {
-        if blocked_check && self.hides_oam() {
-            return 0xFF;
-        }
-        self.oam[usize::from(addr - 0xFE00)]
-    }
-
-    /// Writes FE00 to FE9F; `blocked_check` asks whether the mode forbids it.
-    pub fn write_oam(&mut self, addr: u16, value: u8, blocked_check: bool) {
-        if !(blocked_check && self.guards_oam()) {
-            self.oam[usize::from(addr - 0xFE00)] = value;
         }
     }
 }

@@ -9,6 +9,7 @@ mod cartridge;
 mod code;
 mod control;
 mod dma;
+mod dma_wait;
 mod elsewhere;
 mod error;
 mod execute;
@@ -39,6 +40,7 @@ pub use machine::Machine;
 
 #[cfg(test)]
 mod tests {
+    mod flags;
     mod leap;
     mod waiting;
 }

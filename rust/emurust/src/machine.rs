@@ -174,6 +174,8 @@ impl Machine {
             self.cycles += target;
         } else if self.plain {
             self.run(end);
+        } else if self.dma.active {
+            self.run_beside_dma(end);
         } else {
             let end = if dispatched { end } else { self.leap_idle(end) };
             self.run_quickly(end);

@@ -97,7 +97,7 @@ impl Machine {
 
     /// The lines ahead, if the slice lasts to the picture unit's next event and nothing else is due.
     fn ahead(&self, end: u64) -> Option<Ahead> {
-        if self.dma.active || self.lcd.event_at() != end || (self.ime && self.pending()) {
+        if self.lcd.event_at() != end || (self.ime && self.pending()) {
             return None;
         }
         let alike = self.lcd.alike(false)?;
@@ -147,9 +147,7 @@ impl Machine {
             return seen + 4;
         }
         leap(self, passed);
-        while self.lcd.event_at() <= self.cycles {
-            self.tick_lcd(0);
-        }
+        self.lcd.bring_up(self.cycles);
         self.cycles
     }
 }

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 /// Bytes of a record besides the cartridge's RAM.
 const FIXED: usize = 6 + 3 * 2 + 8 + 1 + 128 + 127 + 160 + 96 + 8192 + 8192 + 23040 + HIDDEN;
 /// Bytes of what only a saved state of the reference shows.
-const HIDDEN: usize = 7 + 160 + 4 + 8 + 4 + 16 + 3 + 2 + 2 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
+const HIDDEN: usize = 7 + 160 + 4 + 8 + 4 + 16 + 3 + 2 + 2 + 2 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
 /// No clock of a machine in play comes near this; up to here sums cannot overflow.
 const MOST_CYCLES: u64 = 1 << 60;
 /// The picture unit's clock and target stay below two frames.
@@ -144,6 +144,8 @@ impl Machine {
         to.byte(self.lcd.transition);
         to.byte(self.lcd.window_reached);
         to.word(self.lcd.window_line as u16);
+        to.byte(self.lcd.lyc_written_while_off);
+        to.byte(self.lcd.stat_shows_mode_0);
         to.byte((self.timer.counter >> 8) as u8);
         to.byte(self.timer.tima);
         to.word(self.timer.counter);
@@ -259,10 +261,12 @@ impl Machine {
         let line = from.word();
         self.lcd.window_line = line as i16;
         require(
-            (-1..144).contains(&self.lcd.window_line),
+            (-1..=254).contains(&self.lcd.window_line),
             line.into(),
             "window_line",
         )?;
+        self.lcd.lyc_written_while_off = from.flag("lyc_written_while_off")?;
+        self.lcd.stat_shows_mode_0 = from.flag("stat_shows_mode_0")?;
         let div = from.byte();
         self.timer.tima = from.byte();
         self.timer.counter = from.word();

@@ -49,10 +49,10 @@ impl Machine {
             return;
         };
         let pending = self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
-        let calm = !(self.dma.active || self.ime && pending);
+        let calm = !(self.ime && pending);
         let mut elsewhere = Elsewhere {
             vram: &mut self.lcd.vram, oam: &mut self.lcd.oam, p1: &mut self.io_written[0],
-            joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, blank: stretch.blank, calm, dma: self.dma.active,
+            joypad: self.joypad, scroll: (&mut self.lcd.scy, &mut self.lcd.scx), open: stretch.open, blank: stretch.blank, calm,
         };
         let (wram, hram) = (&mut self.wram, &mut self.hram);
         // Where the memory of the code begins.

@@ -69,7 +69,7 @@ impl Lcd {
     }
 
     /// Draws line LY as the registers stand.
-    pub(super) fn draw_line(&mut self) {
+    pub(crate) fn draw_line(&mut self) {
         let (sprites, count) = self.sprites_in_line();
         self.draw_with_sprites(&sprites[..count]);
     }
@@ -139,7 +139,11 @@ impl Lcd {
     }
 
     fn window(&mut self, colours: &mut Colours) {
-        self.window_line = self.window_line.wrapping_add(1);
+        // 255 and -1 are the same: only its lowest 8 bits count.
+        self.window_line = match self.window_line + 1 {
+            255 => -1,
+            next => next,
+        };
         let map = usize::from(self.lcdc & WINDOW_MAP != 0);
         let mut wide = [0; WIDTH + 16];
         self.tiles(map, 0, self.window_line as u8, &mut wide);

@@ -61,6 +61,17 @@ impl Lcd {
         self.ly <= LAST_SHOWN
     }
 
+    /// Brings the unit up to the processor's counter within such a line. Plainly each event comes in
+    /// a tick of its own, for no two are as close as an instruction is long.
+    pub(crate) fn bring_up(&mut self, cycles: u64) {
+        self.clock += cycles - self.last_cycles;
+        self.last_cycles = cycles;
+        while self.clock >= self.clock_target {
+            let raised = self.event();
+            debug_assert_eq!(raised, 0, "an interrupt was leapt over");
+        }
+    }
+
     /// From whatever mode of such a line to its mode 0, which lasts until LY is counted.
     pub(crate) fn skip_to_blank(&mut self) {
         if self.draw && self.next_mode != 2 {

@@ -55,9 +55,9 @@ impl Lcd {
         }
     }
 
-    /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its place over the background's tiles, but 6
-    /// where one of the line has the same X. Of the sum 7 are free; sprites that are all off the
-    /// screen even shorten mode 3 by 4.
+    /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its
+    /// place over the background's tiles, but 6 where one of the line has the same X. Of the sum 7
+    /// are free; sprites that are all off the screen even shorten mode 3 by 4.
     pub(super) fn line_penalty(&mut self) -> i16 {
         let scroll = if self.first_frame {
             0
