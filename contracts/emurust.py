@@ -21,6 +21,7 @@ an episode begins, emurust_cartridge.py which cartridges there are, roms/memory.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import runpy
@@ -52,6 +53,8 @@ NO_RULES = Rules(
         ("start", "select"), ("left", "right", "up", "down"), BUTTONS,
     ),
 )  # fmt: skip
+#: A random program's first frame ends with the LCD's first look, before anything of it has run.
+_RANDOM_RULES = dataclasses.replace(NO_RULES, start_frames=2)
 #: Rules that `rules` can name.
 NAMED = {"pokemon_red": POKEMON_RED}
 
@@ -90,7 +93,8 @@ def cartridge_of(params: Mapping[str, Any]) -> tuple[bytes | None, Rules]:
     rom, rules = params["rom"], params["rules"]
     game = GAMES.get(rom)
     if not rules:
-        chosen = game.rules if game is not None else NO_RULES
+        without = _RANDOM_RULES if rom == "random" else NO_RULES
+        chosen = game.rules if game is not None else without
     else:
         chosen = NAMED[rules] if rules in NAMED else _rules_file(rules)
     _require(chosen)
