@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// Runs instructions up to `end`, or to the one that bails out.
-    fn run(&mut self, end: u64) {
+    pub(crate) fn run(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
             if self.ime_delay {
                 self.step_behind_ei();
