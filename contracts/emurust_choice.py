@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import runpy
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ NO_RULES = Rules(
         ("start", "select"), ("left", "right", "up", "down"), BUTTONS,
     ),
 )  # fmt: skip
+#: A random program's first frame ends with the LCD's first look, before anything of it has run.
+_RANDOM_RULES = replace(NO_RULES, start_frames=2)
 #: Rules that `rules` can name.
 NAMED = {"pokemon_red": POKEMON_RED}
 
@@ -64,7 +67,8 @@ def cartridge_of(params: Mapping[str, Any]) -> tuple[bytes | None, Rules]:
     rom, rules = params["rom"], params["rules"]
     game = GAMES.get(rom)
     if not rules:
-        chosen = game.rules if game is not None else NO_RULES
+        without = _RANDOM_RULES if rom == "random" else NO_RULES
+        chosen = game.rules if game is not None else without
     else:
         chosen = NAMED[rules] if rules in NAMED else _rules_file(rules)
     _require(chosen)

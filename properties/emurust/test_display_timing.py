@@ -84,6 +84,24 @@ def test_stat_and_its_interrupt_at_random(lab, waits):
     console.play(lab, programs, steps=20)
 
 
+def test_registers_written_where_de_points(lab):
+    """`ld [de], a` writes to VRAM 4 cycles later than to the LCD's registers."""
+    rng = np.random.default_rng(19)
+    values = {0x40: (0x11, 0x91, 0x91), 0x45: range(154), 0x41: (0, 0x40, 0x28), 0x47: range(256)}
+    programs = []
+    for registers in ((0x40, 0x45), (0x41, 0x45, 0x47)):
+        program = Program().code("di").write("STAT", 0x40).code("ld hl, $C000")
+        again = program.at
+        for _ in range(300):
+            register = int(rng.choice(registers))
+            program.word(0x11, 0xFF00 | register)
+            program.emit(0x3E, int(rng.choice(values[register])), 0x12)
+            program.wait(4 * int(rng.integers(200))).read("IF").write("IF", 0)
+            program.code("ld a, h\nand $CF\nld h, a")
+        programs.append(program.jump(again).rom())
+    console.play(lab, programs, steps=30)
+
+
 def test_lyc_follows_the_line(lab):
     """LYC is set to the line, the next or the one before, just where the line changes."""
     rng = np.random.default_rng(14)

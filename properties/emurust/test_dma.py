@@ -92,6 +92,35 @@ def test_begun_anew_before_its_first_byte(lab):
     assert frames["state.b"][-1] == 0x5A
 
 
+_ADDRESSES = (0xC100, 0xFE42, 0xFEA0, 0xFF05, 0xFF44, 0xFF80, 0xFFFF)
+
+
+@pytest.mark.parametrize(
+    ("before", "accesses"),
+    [((), (0x2A, 0x7E, 0x34, 0x0A, 0x1A, 0x12, 0x22)), ((0xFB,), (0x2A, 0x0A, 0x22))],
+    ids=["plain", "behind-ei"],
+)
+def test_what_brings_a_transfer_up_to_date(lab, before, accesses):
+    """Its ninth byte changes in the source right behind an access: had it been copied by then?
+
+    Behind an EI the write to FF46 ends no slice; that to IF does.
+    """
+    program = Program().code("di").write("LCDC", 0x11).write("IE", 0)
+    result = 0xC000
+    for address in _ADDRESSES:
+        for hl in (address, 0xFE41):
+            for access in accesses:
+                for nops in (6, 7, 8, 9, 10):
+                    program.write("IF", 0).code("ld a, $55\nld [$D208], a")
+                    program.word(0x21, hl).word(0x01, address).word(0x11, address)
+                    program.emit(0x3E, 0xD2, *before, 0xE0, 0x46, *(0x00,) * nops, access)
+                    program.code("ld a, $77\nld [$D208], a\ndi").wait(720)
+                    program.word(0xFA, 0xFE08).word(0xEA, result)
+                    result += 1
+    (frames,) = console.play(lab, [program.emit(0x06, 0x5A).rest().rom()], steps=12)
+    assert frames["state.b"][-1] == 0x5A
+
+
 def test_frames_that_end_within_a_transfer(lab):
     """A transfer is begun again and again, from a source that is being written."""
     rng = np.random.default_rng(18)

@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// Runs instructions up to `end`, or to the one that bails out.
-    fn run(&mut self, end: u64) {
+    pub(crate) fn run(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
             self.instructions += 1;
             if self.ime_delay {

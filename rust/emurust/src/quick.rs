@@ -60,6 +60,10 @@ impl Machine {
         while self.cycles < end && !self.bail {
             if self.ime_delay {
                 self.step_behind_ei();
+                // OAM DMA, begun there without the slice's end, has to be looked after.
+                if self.dma.active {
+                    return self.run(end);
+                }
                 continue;
             }
             let ahead = self.ahead(end);
