@@ -189,6 +189,31 @@ impl Program {
         self.emit(&[0x22, 0xC6, step, 0x05, 0x20, 0xFA]); // ld [hl+], a; add n; dec b; jr nz
     }
 
+    /// A routine at FF80 that begins OAM DMA from A and waits, not always to its end.
+    fn routine(&mut self) {
+        let (register, count) = (self.draw.one(&[0, 1, 2, 3, 7]), self.draw.below(64));
+        let code = [
+            0xE0,
+            0x46,
+            0x06 | register << 3,
+            count,
+            0x05 | register << 3,
+            0x20,
+            0xFD,
+            0xC9,
+        ];
+        for (place, byte) in (0x80..).zip(code) {
+            self.set(place, byte);
+        }
+    }
+
+    fn transfer(&mut self) {
+        let source = self
+            .draw
+            .one(&[0xC0, 0xC0, 0xDF, 0x80, 0x98, 0xA0, 0xFE, 0x02]);
+        self.emit(&[0x3E, source, 0xCD, 0x80, 0xFF]); // ld a, n; call FF80
+    }
+
     fn interrupt(&mut self) {
         self.emit(&[0xF5, 0x3E, 1, 0xEA, FLAG as u8, (FLAG >> 8) as u8]);
         if self.draw.below(3) == 0 {
@@ -213,9 +238,10 @@ pub(crate) fn waiting_program(seed: u64) -> Vec<u8> {
     let [low, high, ..] = p.at.to_le_bytes();
     p.rom[0x101..0x104].copy_from_slice(&[0xC3, low, high]);
     p.emit(&[0x31, 0xF0, 0xDF]);
+    p.routine();
     let again = p.at;
     for _ in 0..40 {
-        match p.draw.below(12) {
+        match p.draw.below(13) {
             0..3 => p.wait_for_line(),
             3 | 4 => p.wait_for_status(),
             5 => p.wait_for_flag(),
@@ -223,6 +249,7 @@ pub(crate) fn waiting_program(seed: u64) -> Vec<u8> {
             7 => p.halt(),
             8 => p.delay(),
             9 => p.fill(),
+            10 => p.transfer(),
             _ => p.disturb(),
         }
         p.nops(4);
