@@ -132,7 +132,7 @@ def _measured(cells: Sequence[Result]) -> str:
 
 
 def _facts(cells: Sequence[Result]) -> dict[str, float]:
-    """Return what the reference says of the work itself, by name."""
+    """Return what is said of the work itself, by name."""
     found: dict[str, float] = {}
     for cell in cells:
         for result in cell["results"]:

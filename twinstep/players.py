@@ -140,7 +140,9 @@ def entries(job: Job) -> list[Entry]:
 
         return [Entry(job.backend, CompiledPlayer(_made(subject, job.backend)))]
     if offers(candidate, "auto_rollout") and offers(candidate, "buffers"):
-        return [Entry(job.backend, BufferPlayer(contract, candidate, (job.steps, job.played)))]
+        about = {"facts": candidate.facts()} if offers(candidate, "facts") else {}
+        player = BufferPlayer(contract, candidate, (job.steps, job.played))
+        return [Entry(job.backend, player, about)]
     return []
 
 

@@ -27,6 +27,8 @@ __all__ = ["EmuRust", "build", "probe"]
 
 build = partial(built.build, "emurust")
 
+#: Frames over which instructions are counted.
+_COUNTED = 1200
 #: What a machine's record holds, in order; other fields of a state are the episode's.
 _RECORD = tuple(item.name for item in SHOWN + HIDDEN)
 
@@ -53,10 +55,20 @@ class EmuRust(RustCandidate):
         self._hidden = {field.name: _layout(field) for field in contract.hidden}
         layouts = {name: _layout(contract.state_field(name)) for name in _RECORD}
         self._record = np.dtype([(name, *layout) for name, layout in layouts.items()])
+        self._cartridge = rom
         self._rom = None if rom is None else np.frombuffer(rom, np.uint8)[None]
         self._play = self._play_of(rules, contract.params)
         if self._rom is not None:
             self.load = self._load
+
+    def facts(self) -> dict[str, float]:
+        """Return the instructions of a frame, counted over 20 seconds of random buttons."""
+        if self._cartridge is None:
+            return {}
+        from twinstep_rust import emurust_instructions  # pyright: ignore[reportMissingImports]
+
+        count = emurust_instructions(self._cartridge, _COUNTED, 1)
+        return {"Instructions per frame, those that only wait included": count / _COUNTED}
 
     def reset(self, starts: Start) -> tuple[EmuRustBatch, Frame]:
         """Begin one episode per lane; seeds u32[N, 2]. UserError for a cartridge that cannot be."""

@@ -160,11 +160,12 @@ class InProcesses:
 
 def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
     """Return the reference's ways to play N lanes for T steps; with one thread the plain one."""
+    about = {"facts": {"Frames per step": contract.params["frame_skip"]}}
     if threads == 1:
-        return [Entry("PyBoy, one after another", InThreads(contract, lanes, steps, 1))]
+        return [Entry("PyBoy, one after another", InThreads(contract, lanes, steps, 1), about)]
     return [
-        Entry("PyBoy in processes", InProcesses(contract, lanes, steps, threads)),
-        Entry("PyBoy in threads", InThreads(contract, lanes, steps, threads)),
+        Entry("PyBoy in processes", InProcesses(contract, lanes, steps, threads), about),
+        Entry("PyBoy in threads", InThreads(contract, lanes, steps, threads), about),
     ]
 
 

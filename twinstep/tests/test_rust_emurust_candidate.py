@@ -133,6 +133,19 @@ def test_a_start_brings_its_cartridge() -> None:
     assert not hasattr(rust, "load")
 
 
+def test_a_frames_instructions_are_counted(tmp_path: Path) -> None:
+    """An endless jump takes 12 of a frame's 70,224 cycles each time; a HALT runs no more."""
+    for code, count in ((b"\x18\xfe", 70_224 / 12), (b"\xf3\x76\x18\xfd", 0)):
+        rom = bytearray(0x8000)
+        rom[0x100 : 0x100 + len(code)] = code
+        rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
+        path = tmp_path / f"{count:.0f}.gb"
+        path.write_bytes(rom)
+        (found,) = EmuRust(contract_of(rom=str(path))).facts().values()
+        assert found == pytest.approx(count, abs=2)
+    assert EmuRust(contract_of(rom="random")).facts() == {}
+
+
 def test_wrong_cartridges_are_one_line() -> None:
     rust = EmuRust(contract_of(rom="given"))
     broken = np.zeros((1, 0x8000), np.uint8)
