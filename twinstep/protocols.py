@@ -107,7 +107,7 @@ class Candidate(Protocol):
                                        `TimeStep`. Unlocks auto-reset for implementations
                                        outside JAX.
       auto_rollout(state, actions[T, N, P, ...], mode) -> the same with leading [T, N]
-      facts() -> dict[str, float]      numbers by name for a benchmark's table: what a step is made of
+      facts() -> dict[str, float]      numbers by name for a benchmark: what a step is made of
       buffers(shape, minimal, final_obs) -> arrays     that auto_step and auto_rollout write to
                                        when they are given as `out`; minimal leaves out the
                                        frame's state. shape is (N,) or (T, N).
