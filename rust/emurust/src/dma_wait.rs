@@ -8,9 +8,12 @@ const BACK: [u8; 2] = [0x20, 0xFD];
 const PASS: u64 = 16;
 
 impl Machine {
-    /// Runs instructions up to `end`, or to the one that bails out, while OAM DMA is under way.
+    /// Runs instructions up to `end`, or to the one that bails out; OAM DMA is under way.
     pub(crate) fn run_beside_dma(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
+            if !self.dma.active {
+                return self.run_quickly(end);
+            }
             if self.ime_delay {
                 self.step_behind_ei();
                 continue;
