@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import warnings
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinstep.contracts.emurust_cartridge import RAM_BANK, read_header
+from twinstep.contracts.emurust_cartridge import RAM_BANK, Cartridge, read_header
 from twinstep.contracts.emurust_handover import BUTTONS, REGISTERS, WRITES
 from twinstep.contracts.emurust_state import HIDDEN, SHOWN
 from twinstep.oracles.emurust.saved import Saved, shades
@@ -21,6 +21,19 @@ with warnings.catch_warnings():
 
 #: An endless loop, and where it is put.
 _LOOP = 0xC000, (0x18, 0xFE)
+
+
+class _Beginnings(NamedTuple):
+    """The layout of saved states; the hand-over, and the beginning of a picture, saved."""
+
+    saved: Saved
+    handover: bytes
+    first: bytes
+
+
+#: By header: a saved state takes PyBoy longer to write than a cartridge to be made, and has nothing
+#: of the ROM.
+_BEGINNINGS: dict[Cartridge, _Beginnings] = {}
 
 
 class Boy:
@@ -39,15 +52,13 @@ class Boy:
         self.memory: Any = self._boy.memory
         self._registers: Any = self._boy.register_file
         self._cut = True  # window_line may be other than -1, as in every new PyBoy
-        self._banks = read_header(rom).ram_size // RAM_BANK
+        header = read_header(rom)
+        self._banks = header.ram_size // RAM_BANK
         self.memory[0xFF50] = 1  # the boot ROM is off
-        self.saved = Saved(read_header(rom), self.save())
-        for address, value in WRITES:
-            self.memory[address] = value
-        for name, value in REGISTERS:
-            setattr(self._registers, name, value)
-        self._handover = self.save()
-        self._unsaved = Unsaved(self.saved, self._first(), self)
+        if header not in _BEGINNINGS:
+            _BEGINNINGS[header] = self._beginnings(header)
+        self.saved, self._handover, first = _BEGINNINGS[header]
+        self._unsaved = Unsaved(self.saved, first, self)
         self.begin()
 
     def begin(self) -> None:
@@ -134,6 +145,15 @@ class Boy:
         """Read a bank. A slice to its end raises, as if C000 belonged to it."""
         last = 0xA000 + RAM_BANK - 1
         return [*self.memory[bank, 0xA000:last], self.memory[bank, last]]
+
+    def _beginnings(self, header: Cartridge) -> _Beginnings:
+        """Return what all cartridges with this header have alike; the PyBoy is a new one."""
+        saved = Saved(header, self.save())
+        for address, value in WRITES:
+            self.memory[address] = value
+        for name, value in REGISTERS:
+            setattr(self._registers, name, value)
+        return _Beginnings(saved, self.save(), self._first())
 
     def _first(self) -> bytes:
         """Return a saved state at the beginning of a picture, with the LCD on."""
