@@ -14,12 +14,20 @@ import twinstep
 from twinstep.contracts.emurust import EMURUST
 from twinstep.contracts.roms.games import GAMES
 from twinstep.frames import Frame, Start, flatten, unflatten
-from twinstep.tests.pyboys import actions, closing, contract_of, need_pyboy, same, start, whole
+from twinstep.tests.emurust_oracles import (
+    actions,
+    closing,
+    contract_of,
+    need_reference,
+    same,
+    start,
+    whole,
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _reference() -> None:
-    need_pyboy()
+    need_reference()
 
 
 @pytest.fixture

@@ -12,14 +12,22 @@ from twinstep.contracts.emurust_cartridge import MAPPERS, read_header
 from twinstep.contracts.emurust_state import HIDDEN, SHOWN, record_dtype
 from twinstep.contracts.roms.games import GAMES
 from twinstep.contracts.roms.random_programs import random_program
-from twinstep.tests.pyboys import actions, closing, contract_of, need_pyboy, same, start, whole
+from twinstep.tests.emurust_oracles import (
+    actions,
+    closing,
+    contract_of,
+    need_reference,
+    same,
+    start,
+    whole,
+)
 
 KEPT = {item.name for item in SHOWN + HIDDEN}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _reference() -> None:
-    need_pyboy()
+    need_reference()
 
 
 @pytest.fixture
