@@ -19,7 +19,9 @@ def markdown(result: Result) -> str:
         work = {
             name: [c for c in cells if c.get("work") == name] for name in ("physics", "training")
         }
-        parts.append(_variant(variant, [c for c in cells if c not in sum(work.values(), [])]))
+        stepped = [c for c in cells if c not in sum(work.values(), [])]
+        if stepped:
+            parts.append(_variant(variant, stepped))
         if work["physics"]:
             parts.append(_physics(variant, work["physics"]))
         if work["training"]:
