@@ -99,7 +99,7 @@ HIDDEN: tuple[Item, ...] = (
     _byte("timer_div", "FF04 itself"),
     _byte("timer_tima", "FF05 itself; while `timer_reload` is not 0, reads may give another"),
     Item("timer_div_counter", "<u2", (), "the 16 bits that count all cycles and choose TIMA's"),
-    Item("timer_tima_counter", "<u2", (), "0 in PyBoy 2.8.1"),
+    Item("timer_tima_counter", "<u2", (), "cycles left of the reload, 0 to 4"),
     _byte("timer_reload", "TIMA's overflow: 0 none, else the step of the reload"),
     Item("timer_event", "<u8", (), "cycles to the next interrupt as of the last look; huge: none"),
     # Joypad: 0 is pressed. Right, left, up, down and A, B, select, start from bit 0 on.
@@ -108,7 +108,7 @@ HIDDEN: tuple[Item, ...] = (
     # Serial port.
     _byte("serial_data", "FF01 itself"),
     _byte("serial_control", "FF02 itself"),
-    _flag("serial_active", "a transfer is under way"),
+    _byte("serial_active", "128 while a transfer is under way, else 0"),
     _flag("serial_internal", "with this side's clock"),
     Item("serial_event", "<u8", (), "clock at which the transfer ends; huge: none"),
     # Cartridge. What a mapper does not have is 0.

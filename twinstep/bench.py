@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import bench_table, claims, machine, paths, registry
-from twinstep.bench_training import ppo_of, trained, training_cell
+from twinstep.bench_training import trained, training_cell
 from twinstep.checksum import held_parts
 from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
@@ -304,9 +304,8 @@ def _request(args: argparse.Namespace) -> Request:
             elif args.backend:
                 name = pair.candidate.name
                 raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
-    if args.train and args.variant:
-        for subject in subjects:
-            ppo_of(subject)
+    if args.train:
+        trained(subjects)
     if not backends:
         raise UserError(f"no backend of {args.env} can run here: see `twinstep envs`")
     for policy in args.policy:

@@ -29,9 +29,15 @@ def ppo_of(subject: Subject) -> PPO:
 
 
 def trained(subjects: Sequence[Subject]) -> list[Subject]:
-    """Return those that declare a training; if none of them does, all of their environment."""
+    """Return those that declare a training; if none of them does, all of their environment.
+
+    UserError if it has none.
+    """
     every = registry.subjects(subjects[0].env, {})
-    return _declaring(subjects) or _declaring(every)
+    found = _declaring(subjects) or _declaring(every)
+    if not found:
+        raise UserError(f"--train: no variant of {subjects[0].env.name} declares a `transfer`")
+    return found
 
 
 def _declaring(subjects: Sequence[Subject]) -> list[Subject]:

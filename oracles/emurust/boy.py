@@ -31,8 +31,8 @@ class _Beginnings(NamedTuple):
     first: bytes
 
 
-#: By header: a saved state takes PyBoy longer to write than a cartridge to be made, and has nothing
-#: of the ROM.
+#: By header: saved states have nothing of the ROM, and writing three takes PyBoy longer than it takes
+#: to be made.
 _BEGINNINGS: dict[Cartridge, _Beginnings] = {}
 
 

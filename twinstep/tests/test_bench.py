@@ -17,6 +17,7 @@ skipping = "planted:SKIPPING"
 hiding = "planted:HIDING"
 bridged = "planted:BRIDGED"
 counted = "planted:COUNTED"
+untrained = "planted:UNTRAINED"
 duel = "twinstep.tests.toys.duel:DUEL"
 
 [tool.twinstep.candidates]
@@ -86,6 +87,13 @@ def _with(bench):
 
 SKIPPING, HIDING = _with("planted:skips"), _with("planted:hides")
 BRIDGED = dataclasses.replace(_with(""), name="bridged")
+
+
+def _untrained(params):
+    return dataclasses.replace(PONG.contract(params), transfer=None)
+
+
+UNTRAINED = dataclasses.replace(PONG, name="untrained", contract=_untrained)
 
 
 def counted(contract, lanes, steps, threads):
@@ -245,7 +253,7 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         (("pong", "--variant", "fs9"), "unknown variant of pong 'fs9'"),
         (("pong", "--variant", "stock"), "pong@stock has no same-step auto-reset"),
         (("pong", "--backend", "jx"), "unknown candidate of pong 'jx'; did you mean 'jax'?"),
-        (("pong", "--train", "--variant", "fs1"), "pong@fs1 declares no training"),
+        (("untrained", "--train"), "--train: no variant of untrained declares a `transfer`"),
         (("pong", "--policy", "lstm"), "unknown policy 'lstm'"),
         (("pong", "--batch", "0"), "--batch 0: a number of at least 1"),
         (("pong", "--steps", "few"), "--steps few: a number"),
