@@ -74,3 +74,24 @@ def test_a_transfer_while_the_processor_sleeps(lab):
         script(program, rng, values, ("STAT", "LY"), (0, 8, 300, 640, 700), 0x2000, 0x07)
         programs.append(program.rom())
     console.play(lab, programs, steps=30)
+
+
+def test_a_halt_behind_a_transfer_is_drawn_line_by_line(lab):
+    """Nothing but lines lies ahead of it: their sprites change, and the window begins."""
+    rng = np.random.default_rng(57)
+    programs = []
+    for _ in range(3):
+        program = _shown(rng).write("IE", 2).write("STAT", 0x40).write("WX", 80)
+        program.write("LCDC", 0xF3)
+        again = program.at
+        for _ in range(60):
+            line = int(rng.integers(100))
+            program.write("WY", line + int(rng.choice((0, 1, 1, 2, 3, 20))))
+            program.write("LYC", line + int(rng.integers(5, 40)))
+            program.code(f"line:\nldh a, [LY]\ncp {line}\njr nz, line")
+            program.wait(4 * int(rng.integers(110)))
+            if rng.integers(3):
+                program.write("DMA", 0xD0 + int(rng.integers(3)))
+            program.write("IF", 0).code("halt\nnop")
+        programs.append(program.jump(again).rom())
+    console.play(lab, programs, steps=40)
