@@ -150,8 +150,25 @@ def test_oam_written_within_a_transfer(lab, way):
             elif way == "hl":
                 program.code("push hl").word(0x21, place).emit(0x77, 0x34, 0x7E).code("pop hl")
             else:
-                program.word(0x31, place).code("push af").word(0x31, 0xFFFE)
+                program.word(0x31, place + 1).code("push af").word(0x31, 0xFFFE)
             program.code("ld [hl+], a").word(0xFA, place).code("ld [hl+], a").wait(800 - wait)
             program.word(0xFA, place).code("ld [hl+], a\nld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
     console.play(lab, programs, steps=4)
+
+
+def test_oam_written_before_a_transfers_first_byte(lab):
+    """The write is lost already: the last sprite is drawn as it was until its bytes come."""
+    programs = []
+    for access in (0x77, 0x70, 0x36):  # ld [hl], a; ld [hl], b; ld [hl], n
+        program = _memory(Program().code("di").write("LCDC", 0)).write("OBP0", 0x1B)
+        program.write("LCDC", 0x93)
+        for line in range(44, 51):
+            program.code("ld hl, $FE00\nfill:\nld [hl], 0\ninc l\nld a, l\ncp $98\njr nz, fill")
+            for byte in (60, 60, 1, 0, 60, 90, 1, 0):
+                program.emit(0x36, byte, 0x23)
+            program.word(0x21, 0xFE98).emit(0x06, 90)
+            program.code(f"line:\nldh a, [LY]\ncp {line}\njr nz, line").wait(252)
+            program.write("DMA", 0xD0).emit(access).emit(*(90,) * (access == 0x36)).wait(900)
+        programs.append(program.emit(0x06, 0x5A).rest().rom())
+    console.play(lab, programs, steps=12)
