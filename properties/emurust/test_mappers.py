@@ -18,7 +18,8 @@ CARTRIDGES = {
     "mbc2": (0x06, 16, 0),
     "mbc3": (0x13, 128, 3),
     "mbc3-small": (0x11, 8, 0),
-    "mbc5": (0x1B, 256, 3),
+    "mbc30": (0x13, 256, 5),
+    "mbc5": (0x1B, 256, 4),
     "mbc5-rumble": (0x1D, 64, 3),
 }
 TABLE, ENTRIES = 0x2000, 1200
