@@ -112,3 +112,13 @@ def test_a_cartridge_without_a_mapper_switches_bank_0_in(lab):
     seen = console.play(lab, programs, steps=2)
     banks = [set(frames["state.wram"][-1, 0x100:0x200].tolist()) for frames in seen]
     assert banks == [{0x77}, {0x77}, {0x33, 0x77}, {0x33, 0x77}, {0x77}, {0x77}]
+
+
+@pytest.mark.parametrize(
+    "after", ["", "ld a, [$A000]", "ld [$A000], a"], ids=["-", "read", "write"]
+)
+def test_a_read_alone_cuts_the_bank_of_mbc1s_ram(lab, after):
+    """Its register may name a bank that is not there; what is hidden tells how it stands."""
+    program = Program(3, 4, 2).code("di\nld a, $0A\nld [0], a\nld a, 1\nld [$6000], a")
+    program.code(f"ld a, 3\nld [$4000], a\n{after}")
+    console.play(lab, [program.rest().rom()], steps=2)
