@@ -130,3 +130,21 @@ def test_each_area_keeps_what_is_written(lab, lcd):
         programs.append(program.emit(0x06, 0x5A).rest().rom())
     for frames in console.play(lab, programs, steps=3):
         assert frames["state.b"][-1] == 0x5A
+
+
+@pytest.mark.parametrize("area", [0x8000, 0xFE00], ids=["vram", "oam"])
+def test_the_lcd_blocks_an_area_at_each_time_of_a_line(lab, area):
+    """By the accesses that ask it, every four cycles of a line; what was there is not FF."""
+    programs = []
+    for access in (0x7E, 0x1A, 0x12):  # ld a, [hl]; ld a, [de]; ld [de], a
+        program = Program().code("di").write("LCDC", 0).word(0x21, area).code("ld b, 160")
+        program.code("fill:\nld a, b\nld [hl+], a\ndec b\njr nz, fill").write("LCDC", 0x91)
+        program.wait(72000)  # to the second picture
+        for number in range(114):
+            place = area + number
+            program.word(0x21, place).word(0x11, place)
+            program.emit(0x3E, 0x77, access).word(0xEA, 0xC000 + number)
+            program.wait(456 + 4 - 56)  # what stands above takes the 56
+        programs.append(program.emit(0x06, 0x5A).rest().rom())
+    for frames in console.play(lab, programs, steps=5):
+        assert frames["state.b"][-1] == 0x5A
