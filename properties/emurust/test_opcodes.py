@@ -76,6 +76,36 @@ def test_every_instruction_elsewhere(lab, place):
         assert frames["state.b"][-1] == 0x5A
 
 
+#: What reads or writes TIMA, with HL, BC or DE at it, or SP at it or at a neighbour.
+_BY_POINTER = (
+    *((code,) for code in (*range(0x46, 0x76, 8), 0x7E, *range(0x70, 0x76), 0x77)),
+    *((code,) for code in range(0x86, 0xC0, 8)), *((0xCB, code) for code in range(6, 0x100, 8)),
+    *((code,) for code in (0x34, 0x35, 0x02, 0x12, 0x0A, 0x1A, 0x22, 0x32, 0x2A, 0x3A)),
+    (0x36, 0x7B), (0xE0, 5), (0xF0, 5), (0xEA, 5, 0xFF), (0xFA, 5, 0xFF), (0x08, 5, 0xFF),
+    (0x08, 4, 0xFF),
+)  # fmt: skip
+_BY_STACK = ((0xC1,), (0xD1,), (0xE1,), (0xF1,), (0xC5,), (0xD5,), (0xE5,), (0xF5,))
+
+
+def test_memory_is_accessed_at_the_time_within_an_instruction(lab):
+    """TIMA counts every 16 cycles: each instruction at it, begun at each of 4 places between."""
+    cases = [(op, 0xDD00) for op in _BY_POINTER]
+    cases += [(op, stack) for op in _BY_STACK for stack in (0xFF04, 0xFF05, 0xFF06, 0xFF07)]
+    programs = []
+    for part in range(2):
+        program, place = Program().code("di").write("TAC", 5).write("TMA", 0x40), 0xDC00
+        for op, stack in cases[part::2]:
+            for phase in range(4):
+                program.word(0x01, 0xFF05).word(0x11, 0xFF05).word(0x31, stack)
+                program.word(0x21, 0xFF05).write("TIMA", 0x30).code("xor a\nldh [DIV], a")
+                program.wait(4 * phase).emit(*op).word(0x31, place)
+                program.code("push af\npush bc\npush de\npush hl\nldh a, [TIMA]\npush af")
+                place -= 10
+        programs.append(program.emit(0x06, 0x5A).rest().rom())
+    for frames in console.play(lab, programs, steps=4):
+        assert frames["state.b"][-1] == 0x5A
+
+
 def _operands_in_vram(rng):
     """Call each instruction with operands in VRAM in turn, at changing times of a line."""
     prefixed = (0xCB37, 0xCB7C, 0xCB86, 0xCBC6)
