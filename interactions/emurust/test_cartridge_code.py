@@ -66,6 +66,8 @@ def test_code_across_the_end_of_bank_0(lab, banks):
             program.data[end : end + 4] = bytes(4)
             # What ends one bank and begins the next fits together in each order.
             program.data[end + 4 : end + 8] = bytes(int(rng.choice(opcodes[:5])) for _ in range(4))
+            if bank & 1:  # the opcode at 3FFE takes the byte behind it
+                program.data[end + 6] = int(rng.choice((0x3E, 0x06, 0xC6, 0x01)))
             last = int(rng.choice(opcodes))
             program.data[end + 7] = last
             start = bank * 0x4000
