@@ -138,8 +138,8 @@ def test_flags_that_a_saved_state_lacks_are_set_and_found(boy, lcdc, mode):
     io = state["io"].copy()
     io[0x40] = lcdc
     state |= {"io": io, "stat": np.uint8(0x80 | mode), "halted": np.uint8(0)}
-    for written in (0, 1) if lcdc < 0x80 else (0,):
-        for shows in (0, 1):
+    for written in (0, 1, 0) if lcdc < 0x80 else (0,):
+        for shows in (0, 1, 0):
             gameboy.load(state | {"lyc_written_while_off": written, "stat_shows_mode_0": shows})
             for _ in range(2):  # finding them changes nothing
                 found = gameboy.hidden()
