@@ -15,6 +15,10 @@ pub(crate) type Op = u32;
 pub(crate) const SHIFTS: u32 = 0x100;
 /// `bit`, `res`, `set` of 8 registers each; the operand is the bit's mask.
 pub(crate) const BITS: u32 = 0x140;
+/// Fused ones begin here.
+const FUSED: Op = 0x158;
+/// An op's bits that hold its kind.
+const KIND: Op = 0x1FF;
 /// Not plain: only [`crate::machine::Machine::step`] runs it.
 const NOT_PLAIN: Op = 0x10;
 /// `jr nz` to the instruction before it.
@@ -39,7 +43,7 @@ const FOURS: &[u8; 256] = b"\
     1322112102221121032211213222112123221121222211212322333122221121\
     1111112111111121111111211111112111111121111111212222220211111121\
     1111112111111121111111211111112111111121111111211111112111111121\
-    2334342424323624233034242030302433200424414000243320042432400024";
+    2334342424323624233034242430302433200424414000243320042432400024";
 
 /// Cycles from an op to its block's end.
 #[inline(always)]
@@ -58,6 +62,36 @@ pub(crate) fn decode(bytes: [u8; FETCHED]) -> Op {
     }
 }
 
+/// The first instruction of an op, if it is fused.
+pub(crate) fn alone(op: Op, rom: &[u8; BANK], at: usize) -> Op {
+    match rom[at..].first_chunk::<FETCHED>() {
+        Some(bytes) if op & KIND >= FUSED => decode(*bytes) | op & CYCLES,
+        _ => op,
+    }
+}
+
+/// A point in time lies `left` cycles behind the end of a block, or, being negative, before it; an op
+/// of the block is at `at`. By how many cycles the first instruction from there on that does not end
+/// before the point ends behind it; 0 or more if it is past already. None if it is the block's last,
+/// which may be a branch.
+pub(crate) fn late(rom: &[u8; BANK], mut at: usize, op: Op, left: i64) -> Option<u64> {
+    let mut rest = rest(op);
+    if left + rest <= 0 {
+        return Some((left + rest).unsigned_abs());
+    }
+    loop {
+        let bytes = rom.get(at..)?.first_chunk::<FETCHED>()?;
+        rest -= i64::from(cycles(*bytes));
+        if rest <= 0 {
+            return None;
+        }
+        if left + rest <= 0 {
+            return Some((left + rest).unsigned_abs());
+        }
+        at += length(bytes[0]);
+    }
+}
+
 /// Decodes a bank.
 pub(crate) fn decode_bank(rom: &[u8]) -> Box<[Op]> {
     let mut ops = vec![NOT_PLAIN; BANK].into_boxed_slice();
@@ -65,10 +99,10 @@ pub(crate) fn decode_bank(rom: &[u8]) -> Box<[Op]> {
         let Some(bytes) = rom[at..].first_chunk::<FETCHED>() else {
             continue;
         };
-        let (length, fours) = (LENGTHS[usize::from(bytes[0])] - b'0', cycles(*bytes) / 4);
+        let (length, fours) = (length(bytes[0]), cycles(*bytes) / 4);
         let behind = match ends_block(*bytes) {
             true => 0,
-            false => rest(ops[at + usize::from(length)]) as u32,
+            false => rest(ops[at + length]) as u32,
         };
         let sum = behind + 4 * fours;
         if fours != 0 && sum <= LONGEST_BLOCK {
@@ -91,10 +125,14 @@ fn all_plain(mut code: &[u8], mut ops: &[Op]) -> bool {
         if ops[0] == NOT_PLAIN {
             return false;
         }
-        let length = usize::from(LENGTHS[usize::from(*first)] - b'0');
+        let length = length(*first);
         (code, ops) = (&code[length..], &ops[length..]);
     }
     true
+}
+
+fn length(code: u8) -> usize {
+    usize::from(LENGTHS[usize::from(code)] - b'0')
 }
 
 /// 0 if it is not plain.
@@ -109,7 +147,7 @@ fn cycles([code, low, ..]: [u8; FETCHED]) -> u32 {
 
 fn ends_block(bytes: [u8; FETCHED]) -> bool {
     match bytes[0] {
-        0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0xC3 | 0xC9 | 0xCD | 0xE9 => true,
+        0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0xC3 | 0xC9 | 0xCD | 0xD9 | 0xE9 => true,
         code @ 0xC0..0xE0 => matches!(code & 7, 0 | 2 | 4 | 7),
         code => code >= 0xE0 && code & 7 == 7,
     }

@@ -1,6 +1,7 @@
 //! Waiting for OAM DMA as games do: counting down in HRAM, in one go.
 
 use crate::machine::Machine;
+use crate::registers::{C, N, Z};
 
 /// `jr nz` back to the instruction of one byte before it.
 const BACK: [u8; 2] = [0x20, 0xFD];
@@ -19,7 +20,9 @@ impl Machine {
                 continue;
             }
             self.leap_count_down(end);
-            self.step_once();
+            if self.cycles < end {
+                self.step_once();
+            }
         }
     }
 
@@ -51,5 +54,12 @@ impl Machine {
         // The flags will be those of the next pass, which begins before the slice ends.
         *counter = counter.wrapping_sub(passes as u8);
         self.cycles += PASS * passes;
+        // So does the last pass, if its second instruction begins before that as well.
+        if passes == going_on && self.cycles + 4 < end {
+            *counter = 0;
+            r.f = r.f & C | Z | N;
+            r.pc += 3;
+            self.cycles += PASS - 4;
+        }
     }
 }

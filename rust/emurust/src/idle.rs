@@ -66,6 +66,9 @@ impl Machine {
         }
         let (moved_end, waits) = self.leap_loop(end);
         self.hopes.learn(pc, waits);
+        if waits {
+            self.line_hopes.learn(self.stopped_at, true);
+        }
         moved_end
     }
 

@@ -36,6 +36,9 @@ impl Machine {
             self.lcd.leap(&alike, lines);
             self.cycles = alike.start + lines * LINE;
             self.tick_timer();
+            if self.lines_undisturbed() > 0 {
+                self.lcd.skip_last_line();
+            }
         }
     }
 }

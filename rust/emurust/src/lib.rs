@@ -14,12 +14,14 @@ mod elsewhere;
 mod error;
 mod execute;
 mod fused;
+mod handlers;
 mod idle;
 mod idle_hopes;
 mod idle_lines;
 mod idle_tries;
 mod interrupts;
 mod joypad;
+mod lazy_flags;
 mod lcd;
 mod leap;
 mod machine;
@@ -31,6 +33,7 @@ mod registers;
 mod serial;
 mod state;
 mod stretch;
+mod threaded;
 mod timer;
 
 pub use cartridge::{Cartridge, MapperKind};
@@ -40,7 +43,11 @@ pub use machine::Machine;
 
 #[cfg(test)]
 mod tests {
+    mod arithmetic;
     mod flags;
+    mod fused;
+    mod interrupted;
     mod leap;
+    mod lines;
     mod waiting;
 }

@@ -24,6 +24,9 @@ pub struct Machine {
     pub(crate) last_slice_pc: u16,
     pub(crate) polled_lines: PolledLines,
     pub(crate) hopes: Hopes,
+    /// The same where a stretch may end as a line does, and where one ended.
+    pub(crate) line_hopes: Hopes,
+    pub(crate) stopped_at: u16,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
     pub(crate) cycles: u64,
@@ -68,6 +71,8 @@ impl Machine {
             last_slice_pc: 0,
             polled_lines: PolledLines::new(),
             hopes: Hopes::new(),
+            line_hopes: Hopes::new(),
+            stopped_at: 0,
             registers: Registers::handed_over(),
             cycles: 0,
             bail: false,
@@ -155,17 +160,22 @@ impl Machine {
         self.step();
     }
 
+    /// Cycles until something happens by itself.
+    #[inline(always)]
+    pub(crate) fn cycles_to_event(&self) -> u64 {
+        let timer = self.timer.last_cycles + self.timer.event;
+        self.lcd
+            .cycles_to_event()
+            .min(timer - self.cycles)
+            .min(self.serial.cycles_to_event(self.cycles))
+    }
+
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
         if self.halted && !self.plain {
             self.leap_halted();
         }
-        let target = self
-            .lcd
-            .cycles_to_event()
-            .min(self.timer.event)
-            .min(self.serial.cycles_to_event(self.cycles))
-            .max(4);
+        let target = self.cycles_to_event().max(4);
         let end = self.cycles + target;
         let dispatched = self.look_for_interrupt();
         // What a dispatch writes does not end the slice, even where such writes do.

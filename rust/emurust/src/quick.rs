@@ -5,10 +5,11 @@
 //! when another instruction is due, or when an event comes of which something may come.
 
 use crate::idle::NEAR;
+use crate::idle_hopes::Hopes;
 use crate::lcd::{Alike, EARLY_LY};
 use crate::leap::LINE;
 use crate::machine::Machine;
-use crate::stretch::{HRAM, ROM, WRAM};
+use crate::stretch::{RAM, ROM};
 
 /// How far a stretch goes.
 pub(crate) struct Stretch {
@@ -16,7 +17,7 @@ pub(crate) struct Stretch {
     pub end: u64,
     /// How many lines further it may end.
     pub more: u64,
-    /// By how much it was late for the end of the last line that it passed.
+    /// By how much it was late for the end of the last line that it passed, if it ends close to it.
     pub late: u64,
     /// The picture unit is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
@@ -27,16 +28,15 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// At its end: whether it goes on, by another line.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn goes_on(&mut self, pc: u16, over: i64) -> bool {
+    /// At its end: goes on by another line, if there is one. Where the program stays in one place it
+    /// may wait, and a leap takes it further.
+    #[inline(always)]
+    pub(crate) fn goes_on(&mut self, pc: u16, hopes: &mut Hopes) -> bool {
         let near = pc.wrapping_sub(self.last_pc).wrapping_add(NEAR) < 2 * NEAR;
-        if self.more == 0 || near {
+        if self.more == 0 || near && hopes.try_at(pc) {
             return false;
         }
         self.last_pc = pc;
-        self.late = over.unsigned_abs();
         self.end += LINE;
         self.more -= 1;
         true
@@ -81,8 +81,7 @@ impl Machine {
             let (before, from) = (self.cycles, self.registers.pc);
             match from {
                 0..0x8000 => self.stretch::<ROM>(&mut stretch),
-                0xC000..0xE000 => self.stretch::<WRAM>(&mut stretch),
-                0xFF80.. => self.stretch::<HRAM>(&mut stretch),
+                0xC000..0xE000 | 0xFF80.. => self.stretch::<RAM>(&mut stretch),
                 _ => {}
             }
             self.last_slice_pc = stretch.last_pc;
@@ -126,7 +125,7 @@ impl Machine {
     }
 
     /// Brings the picture unit up to the processor behind a stretch that ran over events, but for the
-    /// one that ends the slice. Returns the slice's end; where nothing is due any slice may end.
+    /// one that ends the slice. Returns the slice's end, which is the next event.
     fn catch_up(&mut self, ahead: &Ahead, stretch: &Stretch) -> u64 {
         let passed = ahead.more - stretch.more;
         let leap = |machine: &mut Self, lines| {
@@ -152,6 +151,6 @@ impl Machine {
         }
         leap(self, passed);
         self.lcd.bring_up(self.cycles);
-        self.cycles
+        self.cycles + self.cycles_to_event()
     }
 }

@@ -84,6 +84,19 @@ impl Lcd {
         debug_assert_eq!(raised, 0, "an interrupt was leapt over");
     }
 
+    /// At the beginning of the picture's last line: goes over to its mode 0, if nobody sees the others.
+    pub(crate) fn skip_last_line(&mut self) {
+        if self.ly == LAST_SHOWN && self.next_mode == 3 {
+            if self.draw {
+                self.draw_line();
+            }
+            self.next_mode = 1;
+            self.clock_target = (u64::from(LAST_SHOWN) + 1) * LINE;
+            let raised = self.set_mode(0);
+            debug_assert_eq!(raised, 0, "an interrupt was leapt over");
+        }
+    }
+
     /// Moves on to the beginning of a line so many lines further down; those that are passed are
     /// drawn if this frame is.
     pub(crate) fn leap(&mut self, alike: &Alike, lines: u64) {

@@ -15,7 +15,7 @@ fn programs() -> std::ops::Range<u64> {
 }
 
 /// Plays a cartridge both ways; the first frame after which the states differ, and where.
-fn first_difference(cartridge: &Arc<Cartridge>, seed: u64) -> Option<(u32, Vec<usize>)> {
+pub(super) fn first_difference(cartridge: &Arc<Cartridge>, seed: u64) -> Option<(u32, Vec<usize>)> {
     let mut machines = [(); 2].map(|()| Machine::new(cartridge.clone()));
     machines[0].plain = true;
     let mut random = seed as u32 | 1;
