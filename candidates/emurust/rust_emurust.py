@@ -62,13 +62,17 @@ class EmuRust(RustCandidate):
             self.load = self._load
 
     def facts(self) -> dict[str, float]:
-        """Return the instructions of a frame, counted over 20 seconds of random buttons."""
+        """Return memory, and a frame's instructions, counted over 20 seconds of random buttons."""
         if self._cartridge is None:
             return {}
         from twinstep_rust import emurust_instructions  # pyright: ignore[reportMissingImports]
 
         count = emurust_instructions(self._cartridge, _COUNTED, 1)
-        return {"Instructions per frame, those that only wait included": count / _COUNTED}
+        state, _ = self.reset(Start(np.zeros((1, 2), np.uint32), {}))
+        return {
+            "Instructions per frame, those that only wait included": count / _COUNTED,
+            "KB per environment, besides the ROM": state.bytes_per_lane / 1024,
+        }
 
     def reset(self, starts: Start) -> tuple[EmuRustBatch, Frame]:
         """Begin one episode per lane; seeds u32[N, 2]. UserError for a cartridge that cannot be."""

@@ -31,8 +31,8 @@ class _Beginnings(NamedTuple):
     first: bytes
 
 
-#: By header: saved states have nothing of the ROM, and writing three takes PyBoy longer than it takes
-#: to be made.
+#: By header: saved states have nothing of the ROM, and writing three takes PyBoy longer than to be
+#: made.
 _BEGINNINGS: dict[Cartridge, _Beginnings] = {}
 
 

@@ -50,6 +50,8 @@ class EmuRustBatch:
     """
 
     lanes: int
+    #: Of the lane that takes most, besides the ROM and its decoded code, which lanes share.
+    bytes_per_lane: int
     seed: np.ndarray
 
     @staticmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +146,65 @@ def test_a_frames_instructions_are_counted(tmp_path: Path) -> None:
         rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
         path = tmp_path / f"{count:.0f}.gb"
         path.write_bytes(rom)
-        (found,) = EmuRust(contract_of(rom=str(path))).facts().values()
+        found, _ = EmuRust(contract_of(rom=str(path))).facts().values()
         assert found == pytest.approx(count, abs=6)
     assert EmuRust(contract_of(rom="random")).facts() == {}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_an_environment_takes_less_than_64_kilobytes(game: str) -> None:
+    contract = contract_of(rom=game)
+    rust = EmuRust(contract)
+    state, _ = rust.reset(starts_of(contract, seeds(2)))
+    # What a picture and all memory take at least.
+    assert 144 * 160 + 2 * 8192 < state.bytes_per_lane < 64 * 1024
+    assert state.bytes_per_lane / 1024 in rust.facts().values()
+
+
+def test_cartridge_ram_is_counted_among_an_environments_bytes(tmp_path: Path) -> None:
+    bytes_taken = []
+    for size in (2, 3):
+        rom = bytearray(0x8000)
+        rom[0x147], rom[0x149] = 0x03, size
+        rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
+        path = tmp_path / f"{size}.gb"
+        path.write_bytes(rom)
+        contract = contract_of(rom=str(path))
+        state, _ = EmuRust(contract).reset(starts_of(contract, seeds(1)))
+        bytes_taken.append(state.bytes_per_lane)
+    assert bytes_taken[1] - bytes_taken[0] == (32 - 8) * 1024
+
+
+#: Plays a cartridge in a thread with a small stack.
+SMALL_STACK = """
+import sys, threading
+import numpy as np
+from twinstep.candidates.emurust.rust_emurust import EmuRust
+from twinstep.contracts.emurust import EMURUST
+from twinstep.frames import Start
+rust = EmuRust(EMURUST.contract(EMURUST.params({"rom": sys.argv[1]})))
+state, _ = rust.reset(Start(np.zeros((1, 2), np.uint32), {}))
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=rust.advance, args=(state, np.zeros((4, 1, 1), np.int32)))
+thread.start()
+thread.join()
+"""
+
+
+def test_a_long_stretch_of_instructions_takes_no_stack(tmp_path: Path) -> None:
+    """Each op calls the next one's function: with the LCD off 17,000 deep, if calls were no jumps."""
+    rom = bytearray(0x8000)
+    rom[0x100:0x105] = 0xAF, 0xE0, 0x40, 0x18, 0x7B  # xor a; ldh [LCDC], a; jr 0180
+    block = bytes([0x04] * 100 + [0x18, 0])  # inc b, again and again; jr to what follows
+    rom[0x180 : 0x180 + 100 * len(block)] = 100 * block
+    at = 0x180 + 100 * len(block)
+    rom[at : at + 3] = 0xC3, 0x80, 0x01
+    rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
+    path = tmp_path / "long.gb"
+    path.write_bytes(rom)
+    command = [sys.executable, "-c", SMALL_STACK, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_wrong_cartridges_are_one_line() -> None:

@@ -137,6 +137,11 @@ impl Machine {
         &self.lcd.screen
     }
 
+    /// Bytes that this machine takes, besides the cartridge that it shares with others.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + self.lcd.screen.len() + self.cartridge_ram.len()
+    }
+
     /// Instructions that were run while the machine was `plain`; while it is halted it runs none.
     pub fn instructions(&self) -> u64 {
         self.instructions

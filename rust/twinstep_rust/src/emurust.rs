@@ -128,6 +128,13 @@ impl EmuRustBatch {
         self.batch.lanes.len()
     }
 
+    /// Bytes of the lane that takes most, besides the ROM and its decoded code, which lanes share.
+    #[getter]
+    fn bytes_per_lane(&self) -> usize {
+        let bytes = self.batch.lanes.iter().map(|lane| lane.bytes());
+        bytes.max().unwrap_or(0)
+    }
+
     /// The seeds of the running episodes, u32[N, 2].
     #[getter]
     fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -102,6 +102,11 @@ impl Lane {
         }
     }
 
+    /// Bytes that this environment takes, besides the game that it shares with others.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() - size_of::<Machine>() + self.machine.bytes() + self.seen.len()
+    }
+
     fn ended(&self) -> bool {
         self.terminated || self.truncated
     }
