@@ -192,7 +192,7 @@ thread.join()
 
 
 def test_a_long_stretch_of_instructions_takes_no_stack(tmp_path: Path) -> None:
-    """Each op calls the next one's function: with the LCD off 17,000 deep, if calls were no jumps."""
+    """Each op calls the next one: with the LCD off 17,000 calls deep, if they were no jumps."""
     rom = bytearray(0x8000)
     rom[0x100:0x105] = 0xAF, 0xE0, 0x40, 0x18, 0x7B  # xor a; ldh [LCDC], a; jr 0180
     block = bytes([0x04] * 100 + [0x18, 0])  # inc b, again and again; jr to what follows
