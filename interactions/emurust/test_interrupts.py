@@ -81,11 +81,13 @@ def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
     console.play(lab, programs, steps=12)
 
 
-@pytest.mark.parametrize("stack", [0x0000, 0x0001, 0xFFFF, 0xFF11, 0xFF10, 0x8000, 0xA000, 0xFEA2])
+@pytest.mark.parametrize(
+    "stack", [0x0000, 0x0001, 0xFFFF, 0xFF11, 0xFF10, 0x8000, 0x8002, 0xA000, 0xFEA2]
+)
 def test_a_dispatch_that_pushes_into_hardware(lab, stack):
     """SP=0: the upper byte of PC becomes IE before the interrupt is chosen, the lower is FFFE's.
 
-    With SP=FF11 it becomes IF. Code lies where the upper byte lets nothing, something or all be
+    With SP=FF10 it becomes IF. Code lies where the upper byte lets nothing, something or all be
     pending still.
     """
     cases = [(p, e) for p in (0x01, 0x04, 0x10, 0x1F, 0x14) for e in (0x1F, 0x14)]

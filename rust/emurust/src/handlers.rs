@@ -17,7 +17,7 @@ use crate::threaded::{finish, next_op};
 /// Each arm looks first whether it can do what it should, and changes registers only then.
 #[rustfmt::skip]
 #[inline(never)]
-#[allow(unused_assignments, unused_macros, unreachable_code)]
+#[allow(unused_assignments)]
 pub(crate) fn handler<const KIND: u8, const CODE: u32, const ELSEWHERE: bool>(
     c: &mut Context, mut at: usize, mut left: i64, mut a: u8, mut hl: u16, op: Op,
 ) {

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 /// Instructions of the longest loop that is found.
 pub(crate) const LONGEST: u32 = 8;
 /// A loop's program counter at the ends of two slices lies closer together than this.
-pub(crate) const NEAR: u16 = 24;
+const NEAR: u16 = 24;
 /// So long after mode 2 is due it has come, and so has the slice that lasts to its end: instructions
 /// here take 16 cycles at most, one may be late for LY and one more for mode 2, and the shortest
 /// loop's 12 are added besides.
@@ -53,15 +53,21 @@ pub(crate) struct Pass {
     pub only_a: bool,
 }
 
+/// Whether a program counter may be in the same short loop as another.
+#[inline(always)]
+pub(crate) fn near(pc: u16, other: u16) -> bool {
+    pc.wrapping_sub(other).wrapping_add(NEAR) < 2 * NEAR
+}
+
 impl Machine {
     /// Runs up to `end`, or to an instruction that bails out, and leaps where the program waits.
     /// Returns the slice's end, which a leap moves.
     #[inline]
     pub(crate) fn leap_idle(&mut self, end: u64) -> u64 {
         let pc = self.registers.pc;
-        let near = pc.wrapping_sub(self.last_slice_pc);
+        let stays = near(pc, self.last_slice_pc);
         self.last_slice_pc = pc;
-        if near.wrapping_add(NEAR) >= 2 * NEAR || self.ime_delay || !self.hopes.try_at(pc) {
+        if !stays || self.ime_delay || !self.hopes.try_at(pc) {
             return end;
         }
         let (moved_end, waits) = self.leap_loop(end);

@@ -4,7 +4,7 @@
 //! those that nobody sees but who looks at the picture unit, which is brought up to the processor
 //! when another instruction is due, or when an event comes of which something may come.
 
-use crate::idle::NEAR;
+use crate::idle::near;
 use crate::idle_hopes::Hopes;
 use crate::lcd::{Alike, EARLY_LY};
 use crate::leap::LINE;
@@ -32,8 +32,7 @@ impl Stretch {
     /// may wait, and a leap takes it further.
     #[inline(always)]
     pub(crate) fn goes_on(&mut self, pc: u16, hopes: &mut Hopes) -> bool {
-        let near = pc.wrapping_sub(self.last_pc).wrapping_add(NEAR) < 2 * NEAR;
-        if self.more == 0 || near && hopes.try_at(pc) {
+        if self.more == 0 || near(pc, self.last_pc) && hopes.try_at(pc) {
             return false;
         }
         self.last_pc = pc;
@@ -125,7 +124,7 @@ impl Machine {
     }
 
     /// Brings the picture unit up to the processor behind a stretch that ran over events, but for the
-    /// one that ends the slice. Returns the slice's end, which is the next event.
+    /// one that ends the slice. Returns the slice's end.
     fn catch_up(&mut self, ahead: &Ahead, stretch: &Stretch) -> u64 {
         let passed = ahead.more - stretch.more;
         let leap = |machine: &mut Self, lines| {
@@ -151,6 +150,11 @@ impl Machine {
         }
         leap(self, passed);
         self.lcd.bring_up(self.cycles);
+        // Where the program may wait the slice ends here, as it may where nothing is due: a leap is
+        // looked for as a slice begins.
+        if near(self.registers.pc, self.last_slice_pc) {
+            return self.cycles;
+        }
         self.cycles + self.cycles_to_event()
     }
 }

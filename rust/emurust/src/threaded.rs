@@ -13,9 +13,9 @@ use crate::stretch::{Context, Line, ROM};
 /// Cycles of the longest instruction.
 pub(crate) const LONGEST: i64 = 24;
 
-/// What ops hand on, `(at, left, A, HL, op)`: `at`, in place of PC, is relative to the memory; any number beyond that stands
-/// for an address elsewhere. `left` are the cycles left when the block will be over; only code in ROM
-/// has blocks.
+/// What ops hand on, `(at, left, A, HL, op)`. `at`, in place of PC, is relative to the memory; any
+/// number beyond that stands for an address elsewhere. `left` are the cycles left when the block will
+/// be over; only code in ROM has blocks.
 pub(crate) type Passed = (usize, i64, u8, u16, Op);
 
 type Handler = for<'a, 'b> fn(&'b mut Context<'a>, usize, i64, u8, u16, Op);
