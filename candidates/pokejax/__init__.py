@@ -1,0 +1,1 @@
+"""Adapter of the Pokemon battles in JAX."""

@@ -1,0 +1,167 @@
+"""Contract of pokejax-v0: Generation 1 battles of Pokemon Showdown's simulator (@pkmn/sim 0.10.11).
+
+Facts about the reference, by file of its build:
+* A step is a decision: both players choose at the beginning of a turn; where a Pokemon fainted,
+  its player chooses a replacement, alone or together with the other one. In generation 1 a faint
+  ends the turn (`faintMessages` in battle.js clears the queue), so nothing else is under way then.
+* The generator is the 64-bit LCG of prng.js, begun with the start's seed, compared at each step.
+  Ties in speed draw as well, and so do two clauses that tie with each other: the format's rules are
+  part of what is played (`SetStatus` in battle.js).
+* Actions: 0 to 3 a slot of the request's moves, 4 to 9 a member of one's own team in the order of
+  the start. Who does not decide plays 0. A locked Pokemon is offered one move, in slot 0.
+* An observation holds what the player's own request and the log tell it, nothing else. HP of the
+  foe are in hundredths, rounded as the log does.
+* Rewards: 1 to the winner and -1 to the loser with the last frame, 0 to both in a tie. The
+  reference ends a battle in a tie by itself after turn 1,000, and where nobody can make progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness
+from twinstep.contracts import pokejax_teams
+from twinstep.contracts.pokejax_events import reached
+from twinstep.contracts.pokejax_layout import ACTIONS, OBSERVATION, STATE, TEAM
+from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
+
+FORMATS = ("gen1customgame", "gen1randombattle", "gen1ou")
+
+#: Families of moves by number; teams of one family meet its rules far more often than others do.
+FAMILIES: dict[str, tuple[int, ...]] = {
+    # Metronome, Mirror Move, Mimic, Transform, and what they copy badly.
+    "copies": (118, 119, 102, 144, 13, 91, 19, 117, 35, 99),
+    # Binding, Disable, Bide, Thrash, Petal Dance, Rage, Hyper Beam, and Haze that stops them.
+    "locks": (20, 35, 83, 128, 50, 117, 37, 80, 99, 63, 114, 97),
+    # Statuses, Leech Seed, Rest, Substitute and what reaches past them.
+    "stall": (92, 73, 156, 164, 105, 115, 113, 86, 47, 109, 54, 114, 138, 68),
+    # Few PP: until nothing is left but Struggle.
+    "exhausted": (12, 32, 90, 63, 126, 143, 120, 56, 59, 5),
+    # Substitutes, several hits, drain, recoil, explosions.
+    "broken": (164, 3, 24, 41, 131, 71, 138, 36, 66, 120, 153, 26, 93, 117),
+    # Stages in both directions, and the drops of paralysis and burn.
+    "stages": (14, 97, 133, 112, 45, 39, 81, 103, 28, 104, 86, 53, 51, 145, 94),
+}
+_TEAMS: dict[str, Callable[[np.ndarray], dict[str, np.ndarray]]] = {
+    "randbats": pokejax_teams.randbats,
+    "anything": pokejax_teams.anything,
+    "mirror": pokejax_teams.mirror,
+    "families": pokejax_teams.one_of(
+        tuple(pokejax_teams.directed(moves) for moves in FAMILIES.values())
+    ),
+    **{name: pokejax_teams.directed(moves) for name, moves in FAMILIES.items()},
+}
+
+
+def contract(params: Mapping[str, Any]) -> Contract:
+    """Return the contract of a format and a kind of teams."""
+    return Contract(
+        version="pokejax-v0",
+        params=dict(params),
+        action=Discrete(len(ACTIONS), ACTIONS),
+        observation=Field(
+            "obs", "int16", (len(OBSERVATION),), low=-6, high=9999, step=1, names=OBSERVATION
+        ),
+        state=STATE,
+        randomness=Randomness(
+            "the reference's own 64-bit LCG from the start's seed",
+            parts={"seed": ("state.seed",), "teams": ("state.team",)},
+        ),
+        players=2,
+        masked=True,
+        starts=(TEAM,),
+        make_start=_TEAMS[params["teams"]],
+        modules=_MODULES,
+        events=reached(params["format"], params["teams"]),
+        measures=(Measure("longest battle, turns", "state.turn", "max"),),
+        drivers=("random", "attack", "switch"),
+        horizon=600,
+        truncates=False,
+        largest_batch=16384,
+        placed=0,
+    )
+
+
+_RULES = "generated/pokejax"
+#: Part of the rules -> where the candidate has it, the fields it owns: a difference is put down to
+#: the owners of what differs.
+_OWNED: dict[str, tuple[str, str]] = {
+    "switches": ("members.py:switch", "order seen fainted species types transformed"),
+    "stats": ("stats.py:boosted", "base_stats stats modified boosts speed"),
+    "statuses": ("status.py:catch", "status sleep sleep_by_foe confusion toxic_counter"),
+    "slots": ("calls.py:pay", "pp move_pp moves virtual disabled revealed"),
+    "selection": (
+        "requests.py:choose",
+        "selected_move selected_slot maybe_locked request",
+    ),
+    "damage": ("damage.py:damage_of", "hp last_damage substitute sub_fainted"),
+    "locks": (
+        "after.py:after_move",
+        "bide_time bide_damage locked_move locked_time locked_accuracy rage_accuracy charging "
+        "trapped_duration trapped_hidden trapped_source fake_duration fake_counterpart "
+        "lock_move lock_duration lock_total lock_damage lock_target "
+        "disable_time disable_slot disable_move",
+    ),
+    "flow": ("moves.py:act", "flags last_move side_last_move turn winner reward terminated"),
+    "draws": ("turn.py:step", "seed"),
+    "observation": ("observation.py:observe", "obs acting legal"),
+}
+_MODULES = tuple(
+    Module(name, (), tuple(Field(field, "int32") for field in fields.split()))
+    for name, (_, fields) in _OWNED.items()
+)
+
+POKEJAX = Environment(
+    name="pokejax",
+    contract=contract,
+    oracle=OracleRef(
+        title="Pokemon Showdown's simulator, @pkmn/sim 0.10.11",
+        factory="twinstep.oracles.pokejax.bridge:PokejaxOracle",
+        probe="twinstep.oracles.pokejax.upstream:probe",
+        package="twinstep.oracles.pokejax",
+        upstream=("pythonmonkey",),
+        measured=("randbats", "anything"),
+        batches=(1024, 16384),
+        work=1 << 18,
+    ),
+    candidates=(
+        CandidateRef(
+            "jax",
+            "twinstep.candidates.pokejax.jax_pokejax:PokejaxJax",
+            edit=("generated/pokejax/**",),
+            sources={
+                **{name: f"{_RULES}/{place}" for name, (place, _) in _OWNED.items()},
+                "step": f"{_RULES}/turn.py:step",
+                "reset": f"{_RULES}/episode.py:reset",
+            },
+            packages=("twinstep.candidates.pokejax", "twinstep.generated.pokejax"),
+            slow_to_compile=True,
+        ),
+    ),
+    variants=(
+        Variant("randbats", {"format": "gen1randombattle", "teams": "randbats"}),
+        Variant("anything", {"teams": "anything"}),
+        Variant("ou", {"format": "gen1ou", "teams": "anything"}),
+        Variant("mirror", {"teams": "mirror"}),
+        Variant("families", {"teams": "families"}),
+    ),
+    parameters=(
+        Parameter("format", "gen1customgame", "the rule set", str, FORMATS),
+        Parameter("teams", "randbats", "how teams are drawn from a seed", str, tuple(_TEAMS)),
+        Parameter(
+            "engine",
+            "pythonmonkey",
+            "what runs the reference: in-process, or a node subprocess",
+            str,
+            ("pythonmonkey", "node"),
+        ),
+    ),
+    drivers={
+        "attack": "twinstep.rollouts.drivers.pokejax:attack",
+        "switch": "twinstep.rollouts.drivers.pokejax:switch",
+    },
+    doc="Two players battle with teams of up to six Pokemon by the rules of generation 1.",
+)

@@ -1,0 +1,94 @@
+"""The start of a battle."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from twinstep.generated.pokejax.lcg import Draws
+from twinstep.generated.pokejax.state import (
+    DTYPES,
+    FLAGS,
+    MOVE_REQUEST,
+    SPEED,
+    State,
+    rows,
+    stacked,
+)
+from twinstep.generated.pokejax.stats import hit_points, stat
+from twinstep.generated.pokejax.tables import COLUMNS, SPECIES, look_up
+from twinstep.generated.pokejax.words import words
+
+Array = jax.Array
+
+_SHAPES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(["seed", "request"], (2,)),
+    **dict.fromkeys(["turn", "last_damage", "winner"], ()),
+    **dict.fromkeys(words("order hp status sleep sleep_by_foe fainted sub_fainted seen"), (2, 6)),
+    **dict.fromkeys(["pp", "revealed"], (2, 6, 4)),
+    **dict.fromkeys(["moves", "move_pp", "virtual", "disabled"], (2, 4)),
+    **dict.fromkeys(["stats", "modified"], (2, 5)),
+    "types": (2, 2),
+    "boosts": (2, 7),
+    "flags": (2, len(FLAGS)),
+}
+
+
+def reset(seed: Array, team: Array, clauses: Array) -> State:
+    """Begin the battle of a seed u32[2] (high and low word) and teams u8[2, 6, 18].
+
+    clauses: bool[], whether the format has the Sleep and the Freeze Clause.
+    """
+    batch = seed.shape[1:]
+    blank = {
+        name: jnp.zeros(_SHAPES.get(name, (2,)) + batch, DTYPES.get(name, jnp.uint8))
+        for name in State._fields
+        if name not in ("team", "base_stats", "clauses")
+    }
+    members = rows(team, 2, 6, 18)
+    stats = [[_stats(member) for member in side] for side in members]
+    own_pp = [[[_pp(move) for move in member[2:6]] for member in side] for side in members]
+    six = jnp.arange(6, dtype=jnp.uint8).reshape(6, *[1] * len(batch))
+    base = stacked("base_stats", stats)
+    lead = [side[0] for side in members]
+    blank |= {
+        "seed": seed,
+        "team": team,
+        "clauses": clauses,
+        "base_stats": base,
+        "turn": blank["turn"] + 1,
+        "request": blank["request"] + MOVE_REQUEST,
+        "order": jnp.broadcast_to(six, (2, 6, *batch)),
+        "hp": base[:, :, 0],
+        "pp": stacked("pp", own_pp),
+        "seen": blank["seen"].at[:, 0].set(1),
+        "species": stacked("species", [side[0] for side in lead]),
+        "types": stacked(
+            "types", [[look_up(SPECIES[6 + i], side[0]) for i in range(2)] for side in lead]
+        ),
+        "stats": base[:, 0, 1:],
+        "modified": base[:, 0, 1:],
+        "speed": base[:, 0, 1 + SPEED],
+        "moves": team[:, 0, 2:6],
+        "move_pp": stacked("move_pp", [side[0] for side in own_pp]),
+    }
+    state = State(**blank)
+    draws = Draws(state.seed[0], state.seed[1])
+    # Sorting the two arrivals, then Update after the start and after each arrival.
+    draws.skip(4 * (state.speed[0] == state.speed[1]).astype(jnp.int32))
+    return state._replace(seed=jnp.stack([draws.high, draws.low]))
+
+
+def _stats(member: list[Array]) -> list[Array]:
+    species, level, ivs, evs = member[0], member[1], member[6:12], member[12:18]
+    genes = [(iv & 30) + ev // 4 for iv, ev in zip(ivs, evs, strict=True)]
+    bases = [look_up(SPECIES[i], species) for i in range(6)]
+    found = [hit_points(bases[0], genes[0], level)]
+    found += [stat(bases[i], genes[i], level) for i in range(1, 6)]
+    return [jnp.where(level > 0, value, 0) for value in found]
+
+
+def _pp(move: Array) -> Array:
+    """Return a move's PP after three PP Ups: 8 fifths, of 40 one less for each (`calculatePP`)."""
+    base = look_up(COLUMNS["pp"], move)
+    return base * 8 // 5 - jnp.where(base == 40, 3, 0)

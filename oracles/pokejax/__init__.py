@@ -1,0 +1,1 @@
+"""Bridge to Pokemon Showdown's simulator, the npm package @pkmn/sim."""

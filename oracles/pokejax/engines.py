@@ -1,0 +1,122 @@
+"""What runs the bridge's JavaScript: PythonMonkey in this process, or node in one of its own."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from twinstep.oracles.pokejax.upstream import HERE
+
+
+class BridgeError(RuntimeError):
+    """The bridge's JavaScript, or the simulator under it, threw."""
+
+
+class Engine(Protocol):
+    """Calls `handle` of serve.js."""
+
+    def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
+        """Return the i32 array that an operation answers with; BridgeError if it throws."""
+        ...
+
+    def text(self, operation: str, text: str, given: np.ndarray) -> str:
+        """Return the text that an operation answers with; BridgeError if it throws."""
+        ...
+
+    def close(self) -> None:
+        """Free what the engine holds."""
+        ...
+
+
+class InProcess:
+    """PythonMonkey. One JavaScript context per process, of the main thread."""
+
+    def __init__(self, simulator: Path) -> None:
+        import pythonmonkey
+
+        self._error = pythonmonkey.SpiderMonkeyError
+        # serve.js loads the simulator: whatever passes through Python is converted as a whole.
+        self._handle: Any = pythonmonkey.require(str(HERE / "serve.js")).open(str(simulator))
+
+    def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
+        """See Engine."""
+        answer = self._call(operation, text, given)
+        # A copy at once: the view points into memory that JavaScript's collector takes back.
+        return np.frombuffer(answer, np.int32).copy()
+
+    def text(self, operation: str, text: str, given: np.ndarray) -> str:
+        """See Engine."""
+        return str(self._call(operation, text, given))
+
+    def close(self) -> None:
+        """Nothing: the context stays with the process."""
+
+    def _call(self, operation: str, text: str, given: np.ndarray) -> Any:
+        whole = np.ascontiguousarray(given, np.int32)
+        try:
+            return self._handle(operation, text, memoryview(whole.data))
+        except self._error as error:
+            raise BridgeError(str(error)) from None
+
+
+class Node:
+    """node as a subprocess; see node_main.js for what passes between."""
+
+    def __init__(self, simulator: Path) -> None:
+        self._process = subprocess.Popen(
+            ["node", str(HERE / "node_main.js"), str(simulator)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
+        """See Engine."""
+        return np.frombuffer(self._call(operation, text, given), np.int32).copy()
+
+    def text(self, operation: str, text: str, given: np.ndarray) -> str:
+        """See Engine."""
+        return self._call(operation, text, given).decode()
+
+    def close(self) -> None:
+        """End the subprocess."""
+        process = self._process
+        if process.stdin:
+            process.stdin.close()
+        process.wait(10)
+        if process.stdout:
+            process.stdout.close()
+
+    def _call(self, operation: str, text: str, given: np.ndarray) -> bytes:
+        stdin = self._process.stdin
+        assert stdin is not None
+        parts = (
+            operation.encode(),
+            text.encode(),
+            np.ascontiguousarray(given, np.int32).tobytes(),
+        )
+        try:
+            stdin.write(struct.pack("<III", *map(len, parts)) + b"".join(parts))
+            stdin.flush()
+        except BrokenPipeError:
+            raise BridgeError(f"node ended with status {self._process.wait()}") from None
+        kind, length = struct.unpack("<II", self._read(8))
+        answer = self._read(length)
+        if kind == 2:
+            raise BridgeError(answer.decode(errors="replace"))
+        return answer
+
+    def _read(self, count: int) -> bytes:
+        assert self._process.stdout is not None
+        answer = self._process.stdout.read(count)
+        if len(answer) != count:
+            raise BridgeError(f"node ended with status {self._process.wait()}")
+        return answer
+
+
+def start(engine: str, simulator: Path) -> Engine:
+    """Start `pythonmonkey` or `node` with the simulator of this folder."""
+    return Node(simulator) if engine == "node" else InProcess(simulator)
