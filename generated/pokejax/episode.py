@@ -12,7 +12,6 @@ from twinstep.generated.pokejax.state import (
     MOVE_REQUEST,
     SPEED,
     State,
-    rows,
     stacked,
 )
 from twinstep.generated.pokejax.stats import hit_points, stat
@@ -45,7 +44,9 @@ def reset(seed: Array, team: Array, clauses: Array) -> State:
         for name in State._fields
         if name not in ("team", "base_stats", "clauses")
     }
-    members = rows(team, 2, 6, 18)
+    members = [
+        [[team[n, i, k].astype(jnp.int32) for k in range(18)] for i in range(6)] for n in range(2)
+    ]
     stats = [[_stats(member) for member in side] for side in members]
     own_pp = [[[_pp(move) for move in member[2:6]] for member in side] for side in members]
     six = jnp.arange(6, dtype=jnp.uint8).reshape(6, *[1] * len(batch))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
+from twinstep.generated.pokejax.stage import opened
 from twinstep.generated.pokejax.state import (
     FLAGS,
     FREEZE,
@@ -21,7 +22,6 @@ from twinstep.generated.pokejax.state import (
     State,
     pick,
     put,
-    rows,
 )
 from twinstep.generated.pokejax.stats import dropped
 from twinstep.generated.pokejax.tables import SPECIES, look_up
@@ -42,6 +42,12 @@ class Team:
     def, spa, spd, spe without any change. pp, revealed: four each.
     """
 
+    #: Kept as one array each between the parts of a step; see stage.py.
+    DEPTHS: ClassVar[dict[str, int]] = {
+        **dict.fromkeys(("set_", "stats", "pp", "revealed"), 2),
+        **dict.fromkeys((*RECORDS, "seen", "order"), 1),
+    }
+
     set_: list[list[Array]]
     stats: list[list[Array]]
     hp: list[Array]
@@ -61,33 +67,33 @@ class Team:
 
 
 def read(state: State, side: int) -> tuple[Team, Fighter]:
-    """Take one side out of the state."""
+    """Take one side out of the state, with arrays for lists; see stage.py."""
+    names = (*RECORDS, "pp", "seen", "revealed", "order")
     team = Team(
-        set_=rows(state.team[side], 6, 18),
-        stats=rows(state.base_stats[side], 6, 6),
-        pp=rows(state.pp[side], 6, 4),
-        seen=rows(state.seen[side], 6),
-        revealed=rows(state.revealed[side], 6, 4),
-        order=rows(state.order[side], 6),
-        **{name: rows(getattr(state, name)[side], 6) for name in RECORDS},
+        set_=state.team[side],
+        stats=state.base_stats[side],
+        **{name: getattr(state, name)[side] for name in names},
     )
-    lists: dict[str, Any] = {
-        name: rows(getattr(state, name)[side], getattr(state, name).shape[1]) for name in LISTS
-    }
-    flags = dict(zip(FLAGS, rows(state.flags[side], len(FLAGS)), strict=True))
-    singles = {name: rows(getattr(state, name)[side]) for name in OF_FIGHTER}
-    slot = team.order[0]
+    slot = _number(state.order[side, 0])
     zero = jnp.zeros_like(slot)
+    inside = opened(team)
+    flags = {name: state.flags[side, i] for i, name in enumerate(FLAGS)}
+    of_member = _member(inside, slot)
+    for name in ("own_stats", "own_moves", "pp", "revealed"):
+        of_member[name] = jnp.stack(of_member[name])
     return team, Fighter(
         slot=slot,
-        **_member(team, slot),
-        **_others(team, slot),
-        **lists,
+        **of_member,
+        **_others(inside, slot),
+        **{name: _number(getattr(state, name)[side]) for name in (*LISTS, *OF_FIGHTER)},
         **flags,
-        **singles,
         move=zero,
         acts=zero > 0,
     )
+
+
+def _number(array: Array) -> Array:
+    return array if array.dtype == jnp.bool_ else array.astype(jnp.int32)
 
 
 def _column(members: list[list[Array]], column: int) -> list[Array]:

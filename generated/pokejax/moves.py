@@ -49,7 +49,9 @@ def hard_locked(me: Fighter) -> Array:
 def act(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> None:
     """Let a Pokemon do what it is about to do, with everything that follows at once."""
     go = stage(when, lambda b, m, f: _begins(b, m, f, when), battle, me, foe)
-    number, called = called_move(battle, me, foe, me.move, go)
+    calls = go & Move(me.move).is_a("metronome", "mirrormove")
+    found = stage(calls, lambda b, m, f: called_move(b, m, f, m.move, calls), battle, me, foe)
+    number, called = jnp.where(calls, found[0], me.move), calls & found[1]
     move = Move(number)
     aim = stage(go, lambda b, m, f: _aims(b, m, f, move, called, go), battle, me, foe)
     given = stage(go, lambda b, m, f: force(b, m, f, move, aim.hits), battle, me, foe)

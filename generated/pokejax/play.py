@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from twinstep.generated.pokejax import episode, turn
 from twinstep.generated.pokejax.batch import lanes_last
 from twinstep.generated.pokejax.members import read
-from twinstep.generated.pokejax.observation import allowed, observe
+from twinstep.generated.pokejax.observation import looks, observe
+from twinstep.generated.pokejax.stage import stage
 from twinstep.generated.pokejax.state import State
 
 Array = jax.Array
@@ -24,6 +25,7 @@ class View(NamedTuple):
     reward: Array
 
 
+@jax.jit
 @lanes_last
 def reset(seed: Array, team: Array, clauses: Array) -> State:
     """Begin the battle of a seed u32[2] and teams u8[2, 6, 18].
@@ -33,29 +35,33 @@ def reset(seed: Array, team: Array, clauses: Array) -> State:
     return episode.reset(seed, team, clauses)
 
 
+@jax.jit
 @lanes_last
 def step(state: State, actions: Array) -> State:
     """Play the actions i32[2] of both players; who does not decide plays none."""
     return turn.step(state, actions)
 
 
+@jax.jit
 @lanes_last
 def view(state: State) -> View:
     """Return what the players see and may do."""
-    sides = [read(state, side) for side in (0, 1)]
+    (one_team, one), (two_team, two) = (read(state, side) for side in (0, 1))
     asked = [state.request[side].astype(jnp.int32) for side in (0, 1)]
-    legal = [
-        allowed(team, fighter, kind) for (team, fighter), kind in zip(sides, asked, strict=True)
-    ]
-    number = state.turn.astype(jnp.int32)
-    seen = [
-        observe(number, asked[side], *sides[side], *sides[1 - side], legal[side]) for side in (0, 1)
-    ]
+    both = stage(
+        state.turn > 0,
+        lambda f, g, s, t: (looks(s, f, g, asked[0]), looks(t, g, f, asked[1])),
+        one,
+        two,
+        one_team,
+        two_team,
+    )
+    seen = [observe(state, side, both[side], both[1 - side]) for side in (0, 1)]
     wins = [state.winner == side + 1 for side in (0, 1)]
     one, none = jnp.float32(1.0), jnp.float32(0.0)
     rewards = [jnp.where(wins[side], one, jnp.where(wins[1 - side], -one, none)) for side in (0, 1)]
     return View(
-        obs=jnp.stack([jnp.stack(values).astype(jnp.int16) for values in seen]),
-        legal=jnp.stack([jnp.stack(flags) for flags in legal]),
+        obs=jnp.stack(seen),
+        legal=jnp.stack([look.legal for look in both]),
         reward=jnp.stack(rewards),
     )

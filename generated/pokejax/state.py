@@ -7,9 +7,8 @@ are laid out that way in memory (see `batch.py`), which lets XLA fuse and vector
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -145,6 +144,11 @@ class Fighter:
     slots. move: what it is about to do in this turn; acts: whether it still will.
     """
 
+    #: Kept as one array each between the parts of a step; see stage.py.
+    DEPTHS: ClassVar[dict[str, int]] = dict.fromkeys(
+        (*LISTS, "own_stats", "own_moves", "pp", "revealed"), 1
+    )
+
     slot: Array
     level: Array
     own_species: Array
@@ -242,18 +246,8 @@ def put(values: list[Array], index: Array, value: Any, when: Array) -> list[Arra
     return [jnp.where(when & (index == i), value, old) for i, old in enumerate(values)]
 
 
-def rows(array: Array, *axes: int) -> Any:
-    """Return an array's leading axes as nested lists, integers as i32."""
-    if not axes:
-        return array if array.dtype == jnp.bool_ else array.astype(jnp.int32)
-    return [rows(array[i], *axes[1:]) for i in range(axes[0])]
-
-
 def stacked(name: str, values: Any) -> Array:
     """Return nested lists as a field of State, in its type."""
     if isinstance(values, list | tuple):
         return jnp.stack([stacked(name, value) for value in values])
     return values.astype(DTYPES.get(name, jnp.uint8))
-
-
-FIGHTER_FIELDS = tuple(field.name for field in dataclasses.fields(Fighter))
