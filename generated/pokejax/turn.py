@@ -87,6 +87,8 @@ def step(state: State, actions: Array) -> State:
     winner, asks = stage(
         ~over, lambda b, f, g, s, t: _finish(b, f, g, s, t, goes_on, over, before, turn), *parties
     )
+    # Where all battles are over the part does not run.
+    winner = jnp.where(over, before, winner)
     return build(
         state, battle, (one_team, two_team), (one, two), turn=turn, winner=winner, request=asks
     )
