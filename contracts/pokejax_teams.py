@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-SPECIES, MOVES, STRUGGLE = 151, 165, 165
+SPECIES, STRUGGLE = 151, 165
 _BEST_IV, _BEST_EV = 30, 255
 
 

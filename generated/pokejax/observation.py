@@ -73,7 +73,7 @@ def _table(table: list[list[Array]]) -> Array:
 def observe(state: State, side: int, mine: Looks, theirs: Looks) -> Array:
     """Return one player's observation i16[D], a value for each name of the contract.
 
-    Made of pieces of whole arrays: a value of its own for each of them compiles ten times as long.
+    Made of pieces of whole arrays: a value of its own for each takes much longer to compile.
     """
     foe = 1 - side
     own, other = _members(state, side), _members(state, foe)

@@ -1,8 +1,8 @@
 """Parts of a step that are compiled apart.
 
 XLA fuses element-wise code into whatever follows, and computes what several results need anew for
-each of them: the step as one piece becomes seventeen times as many instructions. A conditional ends
-a fusion, and skips the part where no battle of the batch needs it.
+each of them: the step as one piece becomes many times as many instructions. A conditional ends a
+fusion, and skips the part where no battle of the batch needs it.
 
 Between parts a list of values is one array, so that it is one result and not many; inside it is a
 list. `DEPTHS` of a party's class names these attributes, with how deep their lists go.

@@ -6,7 +6,6 @@ so that a forced switch is followed by the end of the turn and nothing has to be
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -82,7 +81,8 @@ def step(state: State, actions: Array) -> State:
     goes_on = ~over & ~stopped
     turn = state.turn.astype(jnp.int32) + goes_on.astype(jnp.int32)
     parties = (battle, one, two, one_team, two_team)
-    stage(goes_on & moving, _residual_of(goes_on & moving), battle, one, two)
+    lasts = goes_on & moving
+    stage(lasts, lambda b, f, g: _residual(b, f, g, lasts), battle, one, two)
     before = state.winner.astype(jnp.int32)
     winner, asks = stage(
         ~over, lambda b, f, g, s, t: _finish(b, f, g, s, t, goes_on, over, before, turn), *parties
@@ -124,15 +124,10 @@ def _sort(
     forced: tuple[Array, Array],
 ) -> Array:
     """Sort the two actions: switches first, then priority, then speed; returns if the second is."""
-    one, two = fighters
-    keys = []
     for fighter, leave in zip(fighters, leaves, strict=True):
         fighter.acts = moving & ~leave
-        priority = jnp.where(fighter.acts, Move(fighter.move).priority, 0)
-        # A fainted one's speed in the queue is that of its stats, not the one of ties.
-        keys.append((fighter.acts.astype(jnp.int32), -priority, -fighter.modified[SPEED]))
     both = moving | (forced[0] & forced[1])
-    less, equal = _compare(keys[0], keys[1])
+    less, equal = _compare(*map(_key, fighters))
     flip = battle.draws.below(2, both & equal) == 1
     second = jnp.where(equal, flip, ~less)
     return jnp.where(both, second, forced[1])
@@ -170,6 +165,10 @@ def _before_turn(
 
 
 def _key(fighter: Fighter) -> tuple[Array, Array, Array]:
+    """Return what an action is sorted by.
+
+    A fainted one's speed in the queue is that of its stats, not the one of ties.
+    """
     return (
         fighter.acts.astype(jnp.int32),
         -jnp.where(fighter.acts, Move(fighter.move).priority, 0),
@@ -312,10 +311,6 @@ def _after(battle: Battle, me: Fighter, foe: Fighter, acts: Array) -> Array:
     tie = acts & ~down & (me.speed == foe.speed)
     battle.draws.skip(tie.astype(jnp.int32))  # Update
     return down
-
-
-def _residual_of(when: Array) -> Callable[[Battle, Fighter, Fighter], None]:
-    return lambda battle, one, two: _residual(battle, one, two, when)
 
 
 def _residual(battle: Battle, one: Fighter, two: Fighter, when: Array) -> None:

@@ -1,7 +1,7 @@
 'use strict';
 /*
  * Battles of Pokemon Showdown's simulator as rows of integers. The same file is loaded in-process by
- * PythonMonkey and by a node subprocess (server.js). It takes the simulator's module as an argument,
+ * PythonMonkey and by a node subprocess (node_main.js). It takes the simulator's module as an argument,
  * reads its objects and never writes to them, except where a state is loaded.
  *
  * One row of int32 holds a frame: the sections of LAYOUT, in this order, each with its length.
@@ -325,7 +325,7 @@ function bridge(sim) {
     }
   }
 
-  return { Game, sets, names };
+  return { Game };
 }
 
 module.exports = { bridge, LAYOUT, WIDTH, EVENTS };
