@@ -15,11 +15,11 @@ from twinstep.oracles.pokejax import upstream
 from twinstep.recording import record
 from twinstep.seeds import seeds, starts_of
 
-LANES = 12
+LANES = 36
 
 
 def made(**chosen):
-    agreed = contract(POKEJAX.params({"teams": "anything", "format": "gen1ou"} | chosen))
+    agreed = contract(POKEJAX.params({"teams": "families", "format": "gen1ou"} | chosen))
     probe = upstream.probe(agreed.params)
     if probe.problem:
         problem = f"{probe.problem}: {probe.mend}"
@@ -28,7 +28,7 @@ def made(**chosen):
     return agreed, oracle, starts_of(agreed, seeds("public", LANES, "pokejax"))
 
 
-def played(agreed, oracle, starts, steps=80):
+def played(agreed, oracle, starts, steps=120):
     return record(oracle, agreed, random, starts, steps, lambda *_: None)
 
 
@@ -63,7 +63,7 @@ def test_a_state_loaded_at_any_decision_continues_as_the_battle_did(inside):
     agreed, oracle, starts, chunk = inside
     lanes = oracle.lanes(LANES)
     lanes.reset(starts)
-    for t in range(0, len(chunk.actions), 3):
+    for t in range(0, len(chunk.actions), 2):
         live = t < chunk.lengths
         before = {f.name: chunk.frames[f"state.{f.name}"][t] for f in agreed.state}
         which = np.flatnonzero(live)
