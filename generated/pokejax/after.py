@@ -9,6 +9,7 @@ from twinstep.generated.pokejax.battle import Battle
 from twinstep.generated.pokejax.state import (
     ATTACK,
     BURN,
+    NO_LOCK,
     NONE,
     POISONED,
     SLEEP,
@@ -61,7 +62,7 @@ def after_move(battle: Battle, me: Fighter, foe: Fighter, target_up: Array, when
     trap(foe, me, goes_on)
     foe.set(goes_on & (me.lock_total - me.lock_duration > 0), trapped_hidden=True)
     gone = locks & ~target_up
-    me.set(gone, lock_move=0, lock_duration=0, lock_total=0, lock_damage=0, lock_target=0)
+    me.set(gone, **NO_LOCK)
 
 
 def after_move_self(me: Fighter, foe: Fighter, when: Array) -> None:

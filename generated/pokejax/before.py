@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from twinstep.generated.pokejax.after import rage_builds
 from twinstep.generated.pokejax.battle import Battle
 from twinstep.generated.pokejax.damage import confusion_damage
-from twinstep.generated.pokejax.state import FREEZE, PARALYSIS, SLEEP, Fighter
+from twinstep.generated.pokejax.state import FREEZE, NO_LOCK, PARALYSIS, SLEEP, Fighter
 from twinstep.generated.pokejax.tables import number
 
 Array = jax.Array
@@ -40,7 +40,6 @@ def before_move(battle: Battle, me: Fighter, foe: Fighter, at_self: Array, when:
     return go
 
 
-NO_LOCK = {"lock_move": 0, "lock_duration": 0, "lock_total": 0, "lock_damage": 0, "lock_target": 0}
 NO_RAMPAGE = {"locked_move": 0, "locked_time": 0, "locked_accuracy": 0}
 NO_DISABLE = {"disable_time": 0, "disable_slot": 0, "disable_move": 0}
 NO_BIDE = {"bide_time": 0, "bide_damage": 0}

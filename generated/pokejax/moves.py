@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from twinstep.generated.pokejax.after import after_move, after_move_self, rage_builds
 from twinstep.generated.pokejax.battle import Battle
-from twinstep.generated.pokejax.before import NO_LOCK, before_move
+from twinstep.generated.pokejax.before import before_move
 from twinstep.generated.pokejax.calls import called_move, enter, pay
 from twinstep.generated.pokejax.damage import faster, has_type, immune
 from twinstep.generated.pokejax.effects import main
@@ -20,6 +20,7 @@ from twinstep.generated.pokejax.state import (
     BURN,
     EVASION,
     FREEZE,
+    NO_LOCK,
     SLEEP,
     Fighter,
     pick,

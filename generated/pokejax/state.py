@@ -128,6 +128,10 @@ OF_FIGHTER = words(
     "lock_damage lock_target toxic_counter substitute charging selected_move "
     "selected_slot side_last_move"
 )
+#: What is written where a binding is lifted.
+NO_LOCK = dict.fromkeys(
+    ("lock_move", "lock_duration", "lock_total", "lock_damage", "lock_target"), 0
+)
 #: Fields that belong to it and are lists.
 LISTS = words("types stats modified boosts moves move_pp virtual disabled")
 

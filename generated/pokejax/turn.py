@@ -26,6 +26,7 @@ from twinstep.generated.pokejax.state import (
     FREEZE,
     LISTS,
     MOVE_REQUEST,
+    NO_LOCK,
     NO_REQUEST,
     OF_FIGHTER,
     POISONED,
@@ -337,9 +338,7 @@ def _forget(fighter: Fighter, when: Array) -> None:
     """Zero what belonged to a lasting effect that is over."""
     fighter.set(when & (fighter.trapped_duration == 0), trapped_hidden=False, trapped_source=0)
     fighter.set(when & (fighter.fake_duration == 0), fake_counterpart=0)
-    fighter.set(
-        when & (fighter.lock_duration == 0), lock_move=0, lock_total=0, lock_damage=0, lock_target=0
-    )
+    fighter.set(when & (fighter.lock_duration == 0), **NO_LOCK)
 
 
 def _finish(
@@ -410,7 +409,7 @@ def _end_traps(one: Fighter, two: Fighter, when: Array) -> None:
         there = foe.slot == fighter.lock_target
         ends = when & (fighter.lock_move > 0)
         ends = ends & ~(there & (foe.hp > 0) & (foe.trapped_duration > 0))
-        fighter.set(ends, lock_move=0, lock_duration=0, lock_total=0, lock_damage=0, lock_target=0)
+        fighter.set(ends, **NO_LOCK)
         there = foe.slot == fighter.trapped_source
         ends = when & (fighter.trapped_duration > 0)
         ends = ends & ~(there & (foe.hp > 0) & (foe.lock_move > 0))

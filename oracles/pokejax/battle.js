@@ -8,23 +8,13 @@
  * Python compares LAYOUT with the contract before it reads a row.
  */
 
+const { BOOSTS, FLAGS, MOVES, SET, STATS, STATUSES, TEAM } = require('./constants.js');
 const { EVENTS, happened } = require('./events.js');
 const { loaded } = require('./loading.js');
 const { OBSERVED, observe } = require('./observation.js');
 
-const STATUSES = ['', 'brn', 'par', 'slp', 'frz', 'psn', 'tox', 'fnt'];
-const STATS = ['atk', 'def', 'spa', 'spd', 'spe'];
-const BOOSTS = [...STATS, 'accuracy', 'evasion'];
-const FLAGS = [
-  'flinch', 'focusenergy', 'invulnerability', 'leechseed', 'lightscreen', 'mist', 'mustrecharge',
-  'reflect', 'minimize', 'defensecurl', 'residualdmg',
-];
-
 const CANNOT_MOVE = 166;
 const NO_TYPE = 15;
-const MOVES = 4;
-const TEAM = 6;
-const SET = 18; // species, level, 4 moves, 6 IVs, 6 EVs
 
 const perSide = (length) => 2 * length;
 const LAYOUT = [

@@ -5,15 +5,8 @@
  * the battle from it.
  */
 
-const TEAM = 6;
-const MOVES = 4;
-const STATUSES = ['', 'brn', 'par', 'slp', 'frz', 'psn', 'tox', 'fnt'];
-const STATS = ['atk', 'def', 'spa', 'spd', 'spe'];
-const BOOSTS = [...STATS, 'accuracy', 'evasion'];
-const FLAGS = [
-  'flinch', 'focusenergy', 'invulnerability', 'leechseed', 'lightscreen', 'mist', 'mustrecharge',
-  'reflect', 'minimize', 'defensecurl', 'residualdmg',
-];
+const { BOOSTS, FLAGS, MOVES, SET, STATS, STATUSES, TEAM } = require('./constants.js');
+
 const LETTERS = 'abcdef';
 
 function seedText(high, low) {
@@ -91,7 +84,7 @@ function restore(entry, state, n, member, fights, names) {
   entry.subFainted = state.sub_fainted[at] ? true : null;
   entry.previouslySwitchedIn = state.seen[at] ? 1 : 0;
   entry.isActive = entry.isStarted = fights && !entry.fainted;
-  const ids = Array.from(state.team.slice(at * 18 + 2, at * 18 + 6)).map(names.moveOf);
+  const ids = Array.from(state.team.slice(at * SET + 2, at * SET + 6)).map(names.moveOf);
   const pp = Array.from(state.pp.slice(at * MOVES, (at + 1) * MOVES));
   const none = [0, 0, 0, 0];
   const base = slotsOf(names.dex, ids, pp, none, none);

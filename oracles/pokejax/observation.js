@@ -4,8 +4,8 @@
  * tell it. The order is that of the contract's observation.
  */
 
-const BOOSTS = ['atk', 'def', 'spa', 'spd', 'spe', 'accuracy', 'evasion'];
-const STATS = ['atk', 'def', 'spa', 'spd', 'spe'];
+const { BOOSTS, STATS } = require('./constants.js');
+
 const SHOWN = [
   'substitute', 'reflect', 'lightscreen', 'leechseed', 'mist', 'focusenergy', 'confusion',
   'invulnerability', 'mustrecharge', 'bide', 'rage',

@@ -89,10 +89,10 @@ def ensure(report: Callable[[str], None] = _SILENT) -> Path:
         )
     if not chosen:
         with _locked(folder):
-            if modules.is_dir() and tree_hash(modules) != TREE:
-                shutil.rmtree(modules)
-            if not modules.is_dir():
-                _install(folder, report)
+            if modules.is_dir() and tree_hash(modules) == TREE:
+                return modules / "@pkmn" / "sim"
+            shutil.rmtree(modules, ignore_errors=True)
+            _install(folder, report)
     if tree_hash(modules) != TREE:
         mend = f"rm -r {modules}; it is then fetched anew"
         raise OracleMissing(f"the files in {modules} are not those of the pinned packages", mend)
