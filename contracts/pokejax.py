@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness
+from twinstep.contract import Contract, Discrete, Field, Measure, Randomness
 from twinstep.contracts import pokejax_teams
 from twinstep.contracts.pokejax_events import reached
-from twinstep.contracts.pokejax_layout import ACTIONS, OBSERVATION, STATE, TEAM
+from twinstep.contracts.pokejax_layout import ACTIONS, FORMATS, OBSERVATION, RULES, STATE, TEAM
+from twinstep.contracts.pokejax_modules import modules
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
-
-FORMATS = ("gen1customgame", "gen1randombattle", "gen1ou")
 
 #: Families of moves by number; teams of one family meet its rules far more often than others do.
 FAMILIES: dict[str, tuple[int, ...]] = {
@@ -72,47 +71,48 @@ def contract(params: Mapping[str, Any]) -> Contract:
         ),
         players=2,
         masked=True,
-        starts=(TEAM,),
-        make_start=_TEAMS[params["teams"]],
-        modules=_MODULES,
+        starts=(RULES, TEAM),
+        make_start=_make_start(params["format"], params["teams"]),
+        # A scene has its own teams and rules: its modules are asked about once.
+        modules=modules(called=params["teams"] == "randbats"),
         events=reached(params["format"], params["teams"]),
         measures=(Measure("longest battle, turns", "state.turn", "max"),),
         drivers=("random", "attack", "switch"),
         horizon=600,
+        shipped=(16, 256),
         truncates=False,
         largest_batch=16384,
         placed=0,
     )
 
 
-_RULES = "generated/pokejax"
-#: Part of the rules -> where the candidate has it, the fields it owns: a difference is put down to
-#: the owners of what differs.
-_OWNED: dict[str, tuple[str, str]] = {
-    "switches": ("members.py:switch", "order seen fainted species types transformed"),
-    "stats": ("stats.py:boosted", "base_stats stats modified boosts speed"),
-    "statuses": ("status.py:catch", "status sleep sleep_by_foe confusion toxic_counter"),
-    "slots": ("calls.py:pay", "pp move_pp moves virtual disabled revealed"),
-    "selection": (
-        "requests.py:choose",
-        "selected_move selected_slot maybe_locked request",
-    ),
-    "damage": ("damage.py:damage_of", "hp last_damage substitute sub_fainted"),
-    "locks": (
-        "after.py:after_move",
-        "bide_time bide_damage locked_move locked_time locked_accuracy rage_accuracy charging "
-        "trapped_duration trapped_hidden trapped_source fake_duration fake_counterpart "
-        "lock_move lock_duration lock_total lock_damage lock_target "
-        "disable_time disable_slot disable_move",
-    ),
-    "flow": ("moves.py:act", "flags last_move side_last_move turn winner reward terminated"),
-    "draws": ("turn.py:step", "seed"),
-    "observation": ("observation.py:observe", "obs acting legal"),
+def _make_start(rules: str, teams: str) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    number = np.array(FORMATS.index(rules), RULES.dtype)
+    return lambda seed: {"rules": number, **_TEAMS[teams](seed)}
+
+
+#: Module -> where the candidate has it.
+_PLACES = {
+    "generator": "lcg.py:Draws",
+    "member": "episode.py:born",
+    "boosts": "stats.py:boosted",
+    "types": "damage.py:effectiveness",
+    "damage": "damage.py:damage_of",
+    "status": "status.py:catch",
+    "before": "before.py:before_move",
+    "after": "after.py:after_move_self",
+    "residual": "turn.py:residual",
+    "order": "turn.py:sort_actions",
+    "legal": "requests.py:legal",
+    "switch": "members.py:switch",
+    "move": "moves.py:act",
+    "slots": "calls.py:pay",
+    "selection": "requests.py:choose",
+    "flow": "turn.py:step",
+    "observation": "observation.py:observe",
+    "step": "turn.py:step",
+    "reset": "episode.py:reset",
 }
-_MODULES = tuple(
-    Module(name, (), tuple(Field(field, "int32") for field in fields.split()))
-    for name, (_, fields) in _OWNED.items()
-)
 
 POKEJAX = Environment(
     name="pokejax",
@@ -123,6 +123,8 @@ POKEJAX = Environment(
         probe="twinstep.oracles.pokejax.upstream:probe",
         package="twinstep.oracles.pokejax",
         upstream=("pythonmonkey",),
+        bench="twinstep.oracles.pokejax.native:runners",
+        bench_lanes=16,
         measured=("randbats", "anything"),
         batches=(1024, 16384),
         work=1 << 18,
@@ -132,13 +134,10 @@ POKEJAX = Environment(
             "jax",
             "twinstep.candidates.pokejax.jax_pokejax:PokejaxJax",
             edit=("generated/pokejax/**",),
-            sources={
-                **{name: f"{_RULES}/{place}" for name, (place, _) in _OWNED.items()},
-                "step": f"{_RULES}/turn.py:step",
-                "reset": f"{_RULES}/episode.py:reset",
-            },
+            sources={name: f"generated/pokejax/{place}" for name, place in _PLACES.items()},
             packages=("twinstep.candidates.pokejax", "twinstep.generated.pokejax"),
             slow_to_compile=True,
+            shares_programs=True,
         ),
     ),
     variants=(

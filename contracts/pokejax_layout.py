@@ -13,6 +13,8 @@ TYPES = (
     *("Bug", "Dragon", "Electric", "Fighting", "Fire", "Flying", "Ghost", "Grass", "Ground"),
     *("Ice", "Normal", "Poison", "Psychic", "Rock", "Water"),
 )
+#: Rule sets of the reference.
+FORMATS = ("gen1customgame", "gen1randombattle", "gen1ou")
 STATUSES = ("", "brn", "par", "slp", "frz", "psn", "tox", "fnt")
 STATS = ("atk", "def", "spa", "spd", "spe")
 BOOSTS = (*STATS, "accuracy", "evasion")
@@ -48,6 +50,7 @@ def _of(
 
 
 TEAM = _of("team", "uint8", (2, 6, 18), 255, names=SET, doc="what each member was made from")
+RULES = _of("rules", "uint8", (), len(FORMATS) - 1, doc=f"by number: {', '.join(FORMATS)}")
 
 STATE: tuple[Field, ...] = (
     _of("seed", "uint32", (2,), 2**32 - 1, doc="the generator's 64 bits, upper word first"),
@@ -59,6 +62,7 @@ STATE: tuple[Field, ...] = (
     _of("selected_move", "uint8", (2,), _MOVES, doc="`lastSelectedMove`; 0 before the first"),
     _of("selected_slot", "uint8", (2,), 3, doc="`lastSelectedMoveSlot`"),
     _of("side_last_move", "uint8", (2,), _MOVES, doc="`Side.lastMove`"),
+    RULES,
     TEAM,
     _of("base_stats", "int16", (2, 6, 6), 9999, names=("hp", *STATS), doc="`baseStoredStats`"),
     _of("hp", "int16", (2, 6), 9999),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from twinstep.compare import frames_differ
-from twinstep.drivers import legalise
 from twinstep.frames import flatten, take_lanes
 from twinstep.gates import Lockstep
+from twinstep.masked import legalise
 from twinstep.sampling import sample_actions, some_starts
 from twinstep.sizes import lanes_of
 from twinstep.tracefile import WINDOW

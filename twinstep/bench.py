@@ -177,7 +177,9 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
 def _cell(
     request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
 ) -> dict[str, Any]:
-    played = lanes if subject.env.oracle.bench else min(FEW, lanes)
+    oracle = subject.env.oracle
+    few = (oracle.bench_lanes or lanes) if oracle.bench else FEW
+    played = min(few, lanes)
     steps = request.steps_of(lanes)
     variant = subject.variant.name
     first = Job(request.env, variant, "", "least", lanes, played, steps, tuple(cores))
@@ -363,10 +365,6 @@ def _require(subject: Subject) -> None:
         raise UserError(
             f"{subject.label} has no {AUTO_RESET} auto-reset, which a benchmark plays with: "
             "choose another --variant"
-        )
-    if contract.masked:
-        raise UserError(
-            f"{subject.label} has illegal actions, and a benchmark plays actions drawn before"
         )
 
 

@@ -97,6 +97,7 @@ class Module:
     outputs: the arrays it returns. An output named like a frame path (`reward`, `obs`) or a
         state field says that the module owns that field, which is how a difference is
         attributed where the module cannot be called.
+    owns: the fields it owns instead, if its outputs say more than what is its own.
     needs: modules that come before it; the first differing one in this order is named.
     landmarks: constants at which its behaviour may change; tests put inputs on them, next
         to them, and at these distances from each other.
@@ -110,6 +111,11 @@ class Module:
     landmarks: tuple[float, ...] = ()
     source: str = ""
     doc: str = ""
+    owns: tuple[str, ...] | None = None
+
+    def owned(self) -> set[str]:
+        """Return the names of the fields that it owns."""
+        return {f.name for f in self.outputs} if self.owns is None else set(self.owns)
 
 
 @dataclass(frozen=True)
@@ -149,6 +155,8 @@ class Contract:
     events: things that happen in the reference, counted as coverage.
     drivers: names of the policies that level 3 plays.
     horizon: steps after which a recorded episode is cut if it has not ended.
+    shipped: lanes at most and steps at least of a recording through auto-resets; fewer for a slow
+        reference.
     reset_mode: what the reference's own step does at an episode's end: `none`, `same-step`
         or `next-step`. With `same-step`, `restart` on both sides gives the frame that the
         reference returned in place of the terminal one.
@@ -182,6 +190,7 @@ class Contract:
     measures: tuple[Measure, ...] = ()
     drivers: tuple[str, ...] = ("random", "sticky")
     horizon: int = 1000
+    shipped: tuple[int, int] = (32, 768)
     reset_mode: str = "none"
     truncates: bool = True
     auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
@@ -263,8 +272,10 @@ class Contract:
         return hashlib.sha256(canonical_json(_plain(self)).encode()).hexdigest()
 
 
-#: What changes no trace. An empty `data` is left out as well: older contracts keep their digest.
-_NO_MATTER = ("doc", "source", "transfer", "full_transfer", "placed")
+#: What changes no trace.
+_NO_MATTER = ("doc", "source", "owns", "transfer", "full_transfer", "placed")
+#: Left out where they have these values: contracts older than the field keep their digest.
+_LATER = {"data": {}, "shipped": (32, 768)}
 
 
 def canonical_json(value: Any) -> str:
@@ -277,7 +288,8 @@ def _plain(value: Any) -> Any:
         fields = {
             f.name: _plain(getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if f.name not in _NO_MATTER and (f.name != "data" or getattr(value, f.name))
+            if f.name not in _NO_MATTER
+            and not (f.name in _LATER and getattr(value, f.name) == _LATER[f.name])
         }
         return {"": type(value).__name__, **fields}
     if isinstance(value, enum.Enum):

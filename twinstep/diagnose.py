@@ -148,7 +148,7 @@ def _suspects(
         why = "every module call of this step agrees alone: how the step joins them differs"
         return (Suspect("step", why),)
     bare = {path.removeprefix("state.") for path in answer.paths}
-    owners = [m.name for m in contract.modules if bare & {f.name for f in m.outputs}]
+    owners = [m.name for m in contract.modules if bare & m.owned()]
     return tuple(Suspect(name, "owns a field that differs") for name in owners[:3]) or (
         Suspect("step", "no declared module owns the fields that differ"),
     )

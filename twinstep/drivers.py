@@ -16,6 +16,7 @@ import numpy as np
 
 from twinstep.contract import Box, Contract, Discrete
 from twinstep.frames import Frame, Start
+from twinstep.masked import legalise
 
 Act = Callable[[Frame, int], np.ndarray]
 Look = Callable[[np.ndarray], np.ndarray]
@@ -39,22 +40,6 @@ def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return ((x ^ (x >> np.uint64(31))) >> np.uint64(32)).astype(np.uint32)
-
-
-def legalise(actions: np.ndarray, legal: np.ndarray | None) -> np.ndarray:
-    """Map each action [N, P] to a legal one: itself, else the (action mod count)-th legal.
-
-    Players without a legal action (who do not decide now) get 0. The mapping keeps shrunk
-    action lists playable: dropping a step never makes the rest illegal.
-    """
-    if legal is None:
-        return actions
-    legal = np.asarray(legal)
-    count = legal.sum(-1)
-    rank = actions % np.maximum(count, 1)
-    nth = (np.cumsum(legal, -1) <= rank[..., None]).sum(-1)
-    fits = np.take_along_axis(legal, actions[..., None].astype(np.int64), -1)[..., 0]
-    return np.where(count == 0, 0, np.where(fits, actions, nth)).astype(actions.dtype)
 
 
 def _draw(contract: Contract, seed: np.ndarray, t: int, salt: int) -> np.ndarray:

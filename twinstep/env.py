@@ -8,6 +8,7 @@ state, step = env.step(state, actions)
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any
 
 import jax
@@ -20,7 +21,7 @@ from twinstep.errors import OracleMissing, UserError
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.host_engine import NativeEngine, OracleEngine
 from twinstep.jax_candidate import JaxCandidate
-from twinstep.jax_engine import JaxEngine
+from twinstep.jax_engine import compiled
 from twinstep.registry import Pair, Subject
 from twinstep.running import Runner
 from twinstep.timestep import StartTable, TimeStep, lane_seeds, with_players
@@ -119,10 +120,14 @@ class Env:
             self._pair = registry.pairs(subject, [backend])[0]
             self._engine = self._candidate_engine(self._pair)
         engine = self._engine
-        self._reset, self._step, self._rollout, self._frame = (
-            jax.jit(method) if self.traceable else method
-            for method in (engine.reset, engine.step, engine.rollout, engine.frame)
-        )
+        methods = engine.reset, engine.step, engine.rollout, engine.frame
+        if self.traceable:
+            made, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
+            begin, step, rollout = (
+                functools.partial(method, rows) for method in (made.reset, made.step, made.rollout)
+            )
+            methods = begin, step, rollout, made.frame
+        self._reset, self._step, self._rollout, self._frame = methods
 
     def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
         """Begin an episode in every lane.
@@ -220,7 +225,8 @@ class Env:
         self.dtype, self.platform = candidate.dtype, candidate.platform
         if isinstance(candidate, JaxCandidate):
             self.traceable = True
-            return JaxEngine(self.contract, candidate.pure, self.auto_reset, self._table)
+            self._compiled = compiled(self.contract, candidate.pure, self.auto_reset)
+            return self._compiled.engine
         return NativeEngine(self.contract, candidate, self.auto_reset, self._table)
 
     def _oracle_engine(self) -> OracleEngine:

@@ -67,6 +67,7 @@ class OracleRef:
     source: str = ""
     upstream: tuple[str, ...] = ()
     bench: str = ""
+    bench_lanes: int = 0
     measured: tuple[str, ...] = ()
     batches: tuple[int, ...] = (1024, 4096, 16384, 65536)
     work: int = 1 << 20
@@ -100,6 +101,8 @@ class CandidateRef:
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
     slow_to_compile: whether each program of it takes so long that those tests are `slow` which
         compile the same step once more, in another convention or not at all.
+    shares_programs: whether the programs of all variants are the same (`jax_candidate.Programs`):
+        their tests then run in one process.
     """
 
     name: str
@@ -110,6 +113,7 @@ class CandidateRef:
     probe: str = ""
     build: str = ""
     slow_to_compile: bool = False
+    shares_programs: bool = False
 
 
 @dataclass(frozen=True)

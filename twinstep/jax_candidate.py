@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -33,28 +33,32 @@ def use_compilation_cache() -> None:
 
 @dataclass(frozen=True)
 class PureFunctions:
-    """A single environment's functions; they can be traced, vmapped and scanned."""
+    """A single environment's functions; they can be traced, vmapped and scanned.
+
+    engines: what jax_engine.py has made of them so far.
+    """
 
     reset: Callable[[Start], Any]
     step: Callable[[Any, Array], Any]
     frame: Callable[[Any], Frame]
     load: Callable[[dict[str, Array]], Any] | None
     restart: Callable[[Any], Any] | None
+    engines: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
-class JaxCandidate:
-    """A batched candidate made of pure functions for one environment.
+class Programs:
+    """Pure functions for one environment, and what is compiled of them.
 
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
     batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
-    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`;
-    explain(call, contract, state, action) lists a step's module calls.
-    dtype `float64` runs every call under `jax.enable_x64`.
+    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`.
+
+    Candidates of several variants may share one object, if nothing in these functions depends on
+    the variant: a program is then traced, compiled and kept in memory once.
     """
 
     def __init__(
         self,
-        contract: Contract,
         *,
         reset: Callable[[Start], Any],
         step: Callable[[Any, Array], Any],
@@ -62,25 +66,7 @@ class JaxCandidate:
         load: Callable[[dict[str, Array]], Any] | None = None,
         restart: Callable[[Any], Any] | None = None,
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
-        explain: Callable[..., list[ModuleCall]] | None = None,
-        dtype: str = "float32",
-        compiled: bool = True,
     ) -> None:
-        use_compilation_cache()
-        self.contract = contract
-        self.dtype = dtype
-        self.platform = jax.default_backend()
-        self._compiled = compiled
-        given = {
-            "reset": reset,
-            "step": step,
-            "frame": frame,
-            "load": load,
-            "restart": restart,
-            "modules": modules,
-            "explain": explain,
-        }
-
         # Jitted although every use is inside another program: each of them is traced but once,
         # not anew for every batch, auto-reset and trainer.
         reset, step, frame = map(_traced_once, (reset, step, frame))
@@ -97,48 +83,84 @@ class JaxCandidate:
         def unroll(state: Any, actions: Array) -> tuple[Any, Frame]:
             return jax.lax.scan(after(step), state, actions)
 
-        self._reset = jax.jit(after(reset))
-        self._step = jax.jit(after(step), donate_argnums=0)
-        self._unroll = jax.jit(unroll, donate_argnums=0)
+        self.reset = jax.jit(after(reset))
+        self.step = jax.jit(after(step), donate_argnums=0)
+        self.unroll = jax.jit(unroll, donate_argnums=0)
+        self.load = jax.jit(jax.vmap(load)) if load is not None else None
+        self.restart = None
+        if restart is not None:
+            self.restart = jax.jit(after(restart), donate_argnums=0)
+        # Batched by vmap with every input mapped: lanes are separate calls.
+        self.modules = {
+            name: jax.jit(jax.vmap(lambda inputs, f=f: f(**inputs)))
+            for name, f in (modules or {}).items()
+        }
+
+
+class JaxCandidate:
+    """A batched candidate made of pure functions for one environment.
+
+    functions: what Programs takes; or programs, which other candidates may share.
+    explain(call, contract, state, action) lists a step's module calls.
+    dtype `float64` runs every call under `jax.enable_x64`.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        *,
+        programs: Programs | None = None,
+        explain: Callable[..., list[ModuleCall]] | None = None,
+        dtype: str = "float32",
+        compiled: bool = True,
+        **functions: Any,
+    ) -> None:
+        use_compilation_cache()
+        self.contract = contract
+        self.dtype = dtype
+        self.platform = jax.default_backend()
+        self._compiled = compiled
+        self._programs = made = programs or Programs(**functions)
+        self.pure = made.pure
         # An optional method exists only where its function was given: the harness asks for
         # the attribute to see what it may do.
+        load, restart = made.load, made.restart
         if load is not None:
-            self._load = jax.jit(jax.vmap(load))
-            self.load = lambda fields: self._run(self._load, _arrays(fields))
+            self.load = lambda fields: self._run(load, _arrays(fields))
         if restart is not None:
-            self._restart = jax.jit(after(restart), donate_argnums=0)
-            self.restart = lambda state: self._run(self._restart, state)
-        if modules:
-            # Batched by vmap with every input mapped: lanes are separate calls.
-            self._modules = {
-                name: jax.jit(jax.vmap(lambda inputs, f=f: f(**inputs)))
-                for name, f in modules.items()
-            }
+            self.restart = lambda state: self._run(restart, state)
+        if made.modules:
             self.call = self._call
-        if explain is not None and modules:
+        if explain is not None and made.modules:
             self.explain = lambda state, action: explain(self._call, contract, state, action)
         if compiled:
-            self.eager = lambda: JaxCandidate(contract, dtype=dtype, compiled=False, **given)
+            self.eager = lambda: JaxCandidate(
+                contract, programs=made, explain=explain, dtype=dtype, compiled=False
+            )
 
     def reset(self, starts: Start) -> tuple[Any, Frame]:
         """Begin one episode per lane of the batched start."""
-        return self._run(self._reset, Start(jnp.asarray(starts.seed), _arrays(starts.fields)))
+        return self._run(
+            self._programs.reset, Start(jnp.asarray(starts.seed), _arrays(starts.fields))
+        )
 
     def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
         """Apply actions [N, P, ...]; the state given is consumed."""
-        return self._run(self._step, state, actions)
+        return self._run(self._programs.step, state, actions)
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, Frame]:
         """Apply actions [T, N, P, ...] in one compiled scan; frames come with leading [T, N]."""
-        return self._run(self._unroll, state, actions)
+        return self._run(self._programs.unroll, state, actions)
 
     def copy(self, state: Any) -> Any:
         """Return a state that a later step does not consume."""
         return jax.tree.map(jnp.copy, state)
 
     def _call(self, module: str, inputs: Fields) -> dict[str, Array]:
-        wanted = [field.name for field in self.contract.module(module).inputs]
-        out = self._run(self._modules[module], _arrays({name: inputs[name] for name in wanted}))
+        wanted = [given.name for given in self.contract.module(module).inputs]
+        out = self._run(
+            self._programs.modules[module], _arrays({name: inputs[name] for name in wanted})
+        )
         return {name: np.asarray(value) for name, value in out.items()}
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:

@@ -8,22 +8,51 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from twinstep.contract import Contract
 from twinstep.env import Env
 from twinstep.frames import Fields
 from twinstep.jax_candidate import JaxCandidate
+from twinstep.masked import legalise
 from twinstep.timestep import StartTable
 
 _SHOWN = ("obs", "reward", "terminated", "truncated")
 
 
+def masked_rollout(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
+    """Play actions [T, N, P] as the legal ones they stand for, from (state, legal mask)."""
+
+    def step(carried: Any, drawn: Any) -> tuple[Any, Any]:
+        state, legal = carried
+        state, now = env.step(state, legalise(drawn, legal, jnp))
+        return (state, now.legal), now
+
+    return jax.lax.scan(step, begun, actions)
+
+
+def masked_steps(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
+    """As masked_rollout, step by step: for what cannot be traced."""
+    (state, legal), rows = begun, []
+    for drawn in actions:
+        state, now = env.step(state, legalise(drawn, np.asarray(legal)))
+        legal = now.legal
+        rows.append(jax.tree.map(np.array, now))
+    return (state, legal), jax.tree.map(lambda *values: np.stack(values), *rows)
+
+
 class MadePlayer:
-    """`Env.rollout` as a user calls it; see players.Player."""
+    """`Env.rollout` as a user calls it, or a loop that obeys the mask; see players.Player."""
 
     def __init__(self, env: Env) -> None:
         self._env = env
+        self._masked = env.contract.masked
+        self._rollout: Any = env.rollout
+        if self._masked:
+            traced = jax.jit(lambda begun, actions: masked_rollout(env, begun, actions))
+            steps = lambda begun, actions: masked_steps(env, begun, actions)  # noqa: E731
+            self._rollout = traced if env.traceable else steps
         self.dtype, self.platform = env.dtype, env.platform
         self._state: Any = None
         self._steps: Any = None
@@ -31,14 +60,16 @@ class MadePlayer:
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """See Player."""
-        self._state, _ = self._env.reset(seeds)
+        self._state, first = self._env.reset(seeds)
+        if self._masked:
+            self._state = (self._state, first.legal)
         with wide(self._env):
             self._actions = jax.device_put(actions) if self._env.traceable else actions
 
     def play(self) -> None:
         """See Player."""
         self._steps = None
-        self._state, self._steps = self._env.rollout(self._state, self._actions)
+        self._state, self._steps = self._rollout(self._state, self._actions)
         if self._env.traceable:
             jax.block_until_ready((self._state, self._steps))
 
@@ -49,7 +80,8 @@ class MadePlayer:
 
     def state(self) -> Fields:
         """See Player."""
-        named = self._env.frame(self._state).state
+        state = self._state[0] if self._masked else self._state
+        named = self._env.frame(state).state
         return {name: np.asarray(value) for name, value in named.items()}
 
 
@@ -90,6 +122,7 @@ class CompiledPlayer:
 
     def __init__(self, env: Env) -> None:
         self._env = env
+        self._masked = env.contract.masked
         self.dtype, self.platform = env.dtype, env.platform
         self._compiled = Compiled(self._least)
         self.about = self._compiled.about
@@ -99,7 +132,9 @@ class CompiledPlayer:
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """See Player."""
-        self._state, _ = self._env.reset(seeds)
+        self._state, first = self._env.reset(seeds)
+        if self._masked:
+            self._state = (self._state, first.legal)
         with wide(self._env):
             self._actions = jax.device_put(actions)
 
@@ -116,11 +151,15 @@ class CompiledPlayer:
 
     def state(self) -> Fields:
         """See Player."""
-        named = self._env.frame(self._state).state
+        state = self._state[0] if self._masked else self._state
+        named = self._env.frame(state).state
         return {name: np.asarray(value) for name, value in named.items()}
 
     def _least(self, state: Any, actions: Any) -> tuple[Any, dict[str, Any]]:
-        state, steps = self._env.rollout(state, actions)
+        if self._masked:
+            state, steps = masked_rollout(self._env, state, actions)
+        else:
+            state, steps = self._env.rollout(state, actions)
         names = _SHOWN if self._env.contract.truncates else _SHOWN[:-1]
         return state, {name: getattr(steps, name) for name in names}
 

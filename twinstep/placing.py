@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.drivers import legalise
 from twinstep.frames import Start, flatten, take_lanes
+from twinstep.masked import legalise
 from twinstep.protocols import Oracle
 from twinstep.recording import Beat, open_lanes
 

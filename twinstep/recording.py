@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.drivers import Driver, Look, legalise
+from twinstep.drivers import Driver, Look
 from twinstep.errors import ContractBroken
 from twinstep.frames import Frame, Start, flatten, take_lanes
+from twinstep.masked import legalise
 from twinstep.protocols import Lanes, Oracle
 from twinstep.tracefile import Chunk
 

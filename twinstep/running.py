@@ -28,6 +28,8 @@ from twinstep.tracefile import WINDOW
 CALLS = 256
 #: Lanes that are loaded and played together at most.
 LOADED = 4096
+#: Of a compiled candidate they come in multiples of this.
+FILLED = 32
 
 
 class CandidateBroken(Exception):
@@ -190,14 +192,17 @@ class Runner:
     ) -> dict[str, np.ndarray]:
         """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...].
 
-        More than LOADED lanes are played in parts, so that a compiled candidate is compiled once.
+        More than LOADED lanes are played in parts, and of a compiled candidate few are filled up
+        with copies of the first ones, so that it is compiled for few sizes.
         """
-        parts = []
-        for begin in range(0, actions.shape[1], LOADED):
-            some = slice(begin, begin + LOADED)
+        parts, lanes = [], actions.shape[1]
+        filled = -(-lanes // FILLED) * FILLED if hasattr(self.candidate, "pure") else lanes
+        order = np.arange(filled) % lanes
+        for begin in range(0, filled, LOADED):
+            some = order[begin : begin + LOADED]
             state = self.load({name: values[some] for name, values in states.items()})
             parts.append(self.step_loop(state, actions[:, some])[1])
-        return {path: np.concatenate([part[path] for part in parts], 1) for path in parts[0]}
+        return {p: np.concatenate([part[p] for part in parts], 1)[:, :lanes] for p in parts[0]}
 
     def call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Evaluate a module on inputs with a leading N, checked against its declared outputs.

@@ -24,6 +24,14 @@ def group(test: str, labels: Iterable[str]) -> str:
     return max(fits, key=len, default=test)
 
 
+def shared(label: str, pairs: list[Pair]) -> str:
+    """Return the group of a label: all variants of a candidate that shares their programs."""
+    for pair in pairs:
+        if pair.label == label and pair.candidate.shares_programs:
+            return f"{pair.subject.env.name}-{pair.candidate.name}"
+    return label
+
+
 def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
     """Return the scheduler that keeps each group's tests together."""
     from xdist.scheduler import LoadScopeScheduling
@@ -32,7 +40,9 @@ def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
 
     class ByPair(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return group(nodeid, labels)
+            label = shared(group(nodeid, labels), pairs)
+            # Modules are programs of their own.
+            return f"{label}, modules" if "properties/" in nodeid else label
 
         def remove_node(self, node: Any) -> str | None:
             """Give a worker's tests to others; not the one it died in, which has failed."""

@@ -252,8 +252,8 @@ def mismatch(
         gate = gates.get("obs" if name == "final_obs" else name)
         if gate is None:  # a field with a resync or window gate: play alone compares nothing
             continue
-        value = np.asarray(getattr(got, name))
-        value = value if lanes is None else value[:, lanes]
+        value = getattr(got, name)
+        value = np.asarray(value if lanes is None else value[:, lanes])
         real = value.dtype.kind == want.dtype.kind == "f"
         if value.shape != want.shape or (value.dtype != want.dtype and not real):
             return (

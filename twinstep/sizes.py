@@ -19,8 +19,8 @@ LANES = 128
 FEW = 32
 #: Bytes of one window of frames that are held at once, in one of several copies.
 BUDGET = 192 << 20
-#: Lanes of a recording under auto-reset at most, and the steps it has at least and at most.
-SHIPPED, STEPS, LIMIT = 32, 768, 8192
+#: Steps of a recording under auto-reset at most.
+LIMIT = 8192
 #: Lanes of it at least: as many as the adapters are tried with.
 FEWEST = 8
 
@@ -54,10 +54,10 @@ class Shipped(NamedTuple):
 
 def shipped(contract: Contract) -> Shipped:
     """Return the size of a recording under auto-reset, which is held in memory whole."""
-    steps = STEPS
+    most, steps = contract.shipped
     lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
-    if lanes < SHIPPED:
+    if lanes < most:
         # Rather shorter than few lanes, but long enough for one whole episode.
-        steps = max(WINDOW, -(-min(contract.horizon, STEPS) // WINDOW) * WINDOW)
+        steps = max(WINDOW, -(-min(contract.horizon, steps) // WINDOW) * WINDOW)
         lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
-    return Shipped(int(np.clip(lanes, FEWEST, SHIPPED)), steps, LIMIT)
+    return Shipped(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)

@@ -101,13 +101,21 @@ class StartTable:
         if table is None and contract.starts:
             self.rows = starts_of(contract, lane_seeds(0, TABLE))
 
-    def of(self, seeds: Any, arrays: Any = np) -> Start:
-        """Return the starts of seeds u32[N, 2]; arrays is the module (numpy or jax.numpy)."""
-        if self.rows is None:
-            return Start(seeds, {})
-        count = len(self.rows.seed)
-        # Both words matter: later episodes of a lane go through the table with a large stride.
-        mixed = seeds[..., 0] + seeds[..., 1] * np.uint32(0x9E3779B1)
-        row = (mixed % np.uint32(count)).astype(np.int32)
-        take = lambda values: arrays.asarray(values)[row]  # noqa: E731
-        return Start(take(self.rows.seed), {n: take(v) for n, v in self.rows.fields.items()})
+    def of(self, seeds: Any) -> Start:
+        """Return the starts of seeds u32[N, 2], NumPy."""
+        return start_of(self.rows, seeds, np)
+
+
+def start_of(rows: Start | None, seeds: Any, arrays: Any) -> Start:
+    """Return the starts of seeds u32[N, 2]; arrays is the module (numpy or jax.numpy).
+
+    rows: of a StartTable.
+    """
+    if rows is None:
+        return Start(seeds, {})
+    count = len(rows.seed)
+    # Both words matter: later episodes of a lane go through the table with a large stride.
+    mixed = seeds[..., 0] + seeds[..., 1] * np.uint32(0x9E3779B1)
+    row = (mixed % np.uint32(count)).astype(np.int32)
+    take = lambda values: arrays.asarray(values)[row]  # noqa: E731
+    return Start(take(rows.seed), {n: take(v) for n, v in rows.fields.items()})

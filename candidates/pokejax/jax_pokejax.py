@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from twinstep.candidates.pokejax.modules import CALLS
 from twinstep.contract import Contract
-from twinstep.frames import Array, Frame
+from twinstep.frames import Frame, Start
 from twinstep.generated import pokejax
 from twinstep.generated.pokejax import State
-from twinstep.jax_candidate import JaxCandidate
-
-#: Formats with the Sleep and the Freeze Clause.
-CLAUSES = {"gen1customgame": False, "gen1randombattle": True, "gen1ou": True}
+from twinstep.jax_candidate import JaxCandidate, Programs
 
 
-class PokejaxJax(JaxCandidate):
-    """`twinstep.generated.pokejax`, batched."""
-
-    def __init__(self, contract: Contract) -> None:
-        clauses = CLAUSES[contract.params["format"]]
-        super().__init__(
-            contract,
-            reset=lambda start: pokejax.reset(start.seed, start.fields["team"], jnp.bool_(clauses)),
-            step=pokejax.step,
-            frame=_frame,
-            load=lambda fields: State(**fields, clauses=jnp.bool_(clauses)),
-        )
+def _begun(start: Start) -> State:
+    return pokejax.reset(start.seed, start.fields["rules"], start.fields["team"])
 
 
 def _frame(state: State) -> Frame:
@@ -37,9 +25,22 @@ def _frame(state: State) -> Frame:
         truncated=jnp.bool_(False),
         acting=state.request != 0,
         legal=shown.legal,
-        state=_fields(state),
+        state=state._asdict(),
     )
 
 
-def _fields(state: State) -> dict[str, Array]:
-    return {name: value for name, value in state._asdict().items() if name != "clauses"}
+#: Rules and teams are part of a battle, so the programs of all variants are the same.
+PROGRAMS = Programs(
+    reset=_begun,
+    step=pokejax.step,
+    frame=_frame,
+    load=lambda fields: State(**fields),
+    modules=CALLS,
+)
+
+
+class PokejaxJax(JaxCandidate):
+    """`twinstep.generated.pokejax`, batched."""
+
+    def __init__(self, contract: Contract) -> None:
+        super().__init__(contract, programs=PROGRAMS)

@@ -18,7 +18,7 @@ Array = jax.Array
 class Battle:
     """draws: the generator. last_damage: i32[...], what Counter and Bide look at.
 
-    clauses: bool[...], whether the Sleep and the Freeze Clause hold.
+    clauses: bool[...], whether the Sleep and the Freeze Clause hold: in all rules but custom games.
     """
 
     draws: Draws

@@ -62,7 +62,9 @@ def _confused(battle: Battle, me: Fighter, foe: Fighter, go: Array) -> Array:
     acts = has & (me.confusion > 0)
     hits = acts & (battle.draws.below(256, acts) >= 128)
     battle.hurt_itself(me, foe, confusion_damage(me), hits)
-    me.set(hits, charging=0, invulnerable=False, **NO_BIDE, **NO_LOCK, **NO_RAMPAGE)
+    # One without HP keeps its conditions until it faints (`removeVolatile`).
+    ends = hits & (me.hp > 0)
+    me.set(ends, charging=0, invulnerable=False, **NO_BIDE, **NO_LOCK, **NO_RAMPAGE)
     return hits
 
 

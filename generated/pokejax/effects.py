@@ -83,7 +83,7 @@ def secondary(
     foe.flinch = foe.flinch | flinches
     foe.recharge = foe.recharge & ~flinches
     lowers = happens & (move.secondary_stats > 0)
-    success = _boost(foe, move.secondary_stats, move.secondary_amount, lowers)
+    success = boost(foe, move.secondary_stats, move.secondary_amount, lowers)
     drop_again(foe, success)
 
 
@@ -94,7 +94,7 @@ def _drop_new(foe: Fighter, when: Array) -> list[Array]:
     ]
 
 
-def _boost(target: Fighter, stats: Array, amount: Array, when: Array) -> Array:
+def boost(target: Fighter, stats: Array, amount: Array, when: Array) -> Array:
     """Change the stages that a bit mask names; returns whether any change counts."""
     success = jnp.zeros_like(when)
     for i in range(7):
@@ -121,8 +121,8 @@ def _changes_stats(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: 
     wanted = when & (move.boost_stats > 0) & (move.category == STATUS)
     own = wanted & move.at_self
     theirs = wanted & ~move.at_self
-    raised = _boost(me, move.boost_stats, move.boost_amount, own)
-    lowered = _boost(foe, move.boost_stats, move.boost_amount, theirs & ~foe.mist)
+    raised = boost(me, move.boost_stats, move.boost_amount, own)
+    lowered = boost(foe, move.boost_stats, move.boost_amount, theirs & ~foe.mist)
     drop_again(foe, raised | lowered)
     me.minimize = me.minimize | (raised & (move.volatile == VOLATILES.index("minimize")))
     me.defense_curl = me.defense_curl | (raised & (move.volatile == VOLATILES.index("defensecurl")))

@@ -33,29 +33,26 @@ _SHAPES: dict[str, tuple[int, ...]] = {
 }
 
 
-def reset(seed: Array, team: Array, clauses: Array) -> State:
-    """Begin the battle of a seed u32[2] (high and low word) and teams u8[2, 6, 18].
-
-    clauses: bool[], whether the format has the Sleep and the Freeze Clause.
-    """
+def reset(seed: Array, rules: Array, team: Array) -> State:
+    """Begin the battle of a seed u32[2] (high and low word), rules u8[] and teams u8[2, 6, 18]."""
     batch = seed.shape[1:]
     blank = {
         name: jnp.zeros(_SHAPES.get(name, (2,)) + batch, DTYPES.get(name, jnp.uint8))
         for name in State._fields
-        if name not in ("team", "base_stats", "clauses")
+        if name not in ("rules", "team", "base_stats")
     }
     members = [
         [[team[n, i, k].astype(jnp.int32) for k in range(18)] for i in range(6)] for n in range(2)
     ]
-    stats = [[_stats(member) for member in side] for side in members]
-    own_pp = [[[_pp(move) for move in member[2:6]] for member in side] for side in members]
+    stats = [[born(member) for member in side] for side in members]
+    own_pp = [[[full_pp(move) for move in member[2:6]] for member in side] for side in members]
     six = jnp.arange(6, dtype=jnp.uint8).reshape(6, *[1] * len(batch))
     base = stacked("base_stats", stats)
     lead = [side[0] for side in members]
     blank |= {
         "seed": seed,
         "team": team,
-        "clauses": clauses,
+        "rules": rules,
         "base_stats": base,
         "turn": blank["turn"] + 1,
         "request": blank["request"] + MOVE_REQUEST,
@@ -80,7 +77,8 @@ def reset(seed: Array, team: Array, clauses: Array) -> State:
     return state._replace(seed=jnp.stack([draws.high, draws.low]))
 
 
-def _stats(member: list[Array]) -> list[Array]:
+def born(member: list[Array]) -> list[Array]:
+    """Return HP and the five stats of a member given as its 18 integers, 0 if there is none."""
     species, level, ivs, evs = member[0], member[1], member[6:12], member[12:18]
     genes = [(iv & 30) + ev // 4 for iv, ev in zip(ivs, evs, strict=True)]
     bases = [look_up(SPECIES[i], species) for i in range(6)]
@@ -89,7 +87,7 @@ def _stats(member: list[Array]) -> list[Array]:
     return [jnp.where(level > 0, value, 0) for value in found]
 
 
-def _pp(move: Array) -> Array:
+def full_pp(move: Array) -> Array:
     """Return a move's PP after three PP Ups: 8 fifths, of 40 one less for each (`calculatePP`)."""
     base = look_up(COLUMNS["pp"], move)
     return base * 8 // 5 - jnp.where(base == 40, 3, 0)

@@ -27,12 +27,9 @@ class View(NamedTuple):
 
 @jax.jit
 @lanes_last
-def reset(seed: Array, team: Array, clauses: Array) -> State:
-    """Begin the battle of a seed u32[2] and teams u8[2, 6, 18].
-
-    clauses: bool[], whether the format has the Sleep and the Freeze Clause.
-    """
-    return episode.reset(seed, team, clauses)
+def reset(seed: Array, rules: Array, team: Array) -> State:
+    """Begin the battle of a seed u32[2], rules u8[] and teams u8[2, 6, 18]."""
+    return episode.reset(seed, rules, team)
 
 
 @jax.jit

@@ -48,6 +48,7 @@ class State(NamedTuple):
     selected_move: Array  # u8[2]
     selected_slot: Array  # u8[2]
     side_last_move: Array  # u8[2]
+    rules: Array  # u8[]: 0 custom game, 1 random battle, 2 OU
     team: Array  # u8[2, 6, 18]: species, level, 4 moves, 6 IVs, 6 EVs
     base_stats: Array  # i16[2, 6, 6]: hp, atk, def, spa, spd, spe
     hp: Array  # i16[2, 6]
@@ -96,7 +97,6 @@ class State(NamedTuple):
     toxic_counter: Array  # i16[2]
     substitute: Array  # i16[2]
     charging: Array  # u8[2]
-    clauses: Array  # bool[]: whether the Sleep and the Freeze Clause hold; no field of a frame
 
 
 #: Types of the fields, where they are not what is computed in (i32).

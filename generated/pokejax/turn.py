@@ -73,7 +73,7 @@ def step(state: State, actions: Array) -> State:
     asked = [state.request[side].astype(jnp.int32) for side in (0, 1)]
     moving = ~over & ((asked[0] == MOVE_REQUEST) | (asked[1] == MOVE_REQUEST))
     forced = (~over & (asked[0] == SWITCH_REQUEST), ~over & (asked[1] == SWITCH_REQUEST))
-    battle = Battle(Draws(state.seed[0], state.seed[1]), state.last_damage, state.clauses)
+    battle = Battle(Draws(state.seed[0], state.seed[1]), state.last_damage, state.rules != 0)
     plan = stage(~over, lambda b, f, g: _plans(b, f, g, actions, moving, forced), battle, one, two)
     stopped = _switches(battle, (one, two), (one_team, two_team), plan, moving, forced)
     first, second = swapped(plan.second_first, one, two)
@@ -83,7 +83,7 @@ def step(state: State, actions: Array) -> State:
     turn = state.turn.astype(jnp.int32) + goes_on.astype(jnp.int32)
     parties = (battle, one, two, one_team, two_team)
     lasts = goes_on & moving
-    stage(lasts, lambda b, f, g: _residual(b, f, g, lasts), battle, one, two)
+    stage(lasts, lambda b, f, g: residual(b, f, g, lasts), battle, one, two)
     before = state.winner.astype(jnp.int32)
     winner, asks = stage(
         ~over, lambda b, f, g, s, t: _finish(b, f, g, s, t, goes_on, over, before, turn), *parties
@@ -111,13 +111,13 @@ def _plans(
         leave, target = choose(fighter, actions[side], moving, forced[side])
         leaves.append(leave)
         targets.append(target)
-    second_first = _sort(battle, [one, two], (leaves[0], leaves[1]), moving, forced)
+    second_first = sort_actions(battle, [one, two], (leaves[0], leaves[1]), moving, forced)
     tie = (one.speed == two.speed) & moving
     second_first = _before_turn(battle, one, two, second_first, tie)
     return Plan((leaves[0], leaves[1]), (targets[0], targets[1]), second_first)
 
 
-def _sort(
+def sort_actions(
     battle: Battle,
     fighters: list[Fighter],
     leaves: tuple[Array, ...],
@@ -200,7 +200,7 @@ def _switches(
         arrives = goes[i]
         stage(
             arrives,
-            lambda f, t, to=target, when=arrives: _come_in(t, f, to, when, moving),
+            lambda f, t, to=target, when=arrives: come_in(t, f, to, when, moving),
             fighters[i],
             teams[i],
         )
@@ -281,7 +281,7 @@ def _find_metronome(foe: Fighter, when: Array) -> None:
     foe.set(again & foe.acts, move=METRONOME)
 
 
-def _come_in(team: Team, fighter: Fighter, target: Array, when: Array, moving: Array) -> None:
+def come_in(team: Team, fighter: Fighter, target: Array, when: Array, moving: Array) -> None:
     switch(team, fighter, target, when)
     sick = (fighter.status == BURN) | (fighter.status == POISONED)
     cost = jnp.maximum(fighter.max_hp // 16, 1)
@@ -314,7 +314,7 @@ def _after(battle: Battle, me: Fighter, foe: Fighter, acts: Array) -> Array:
     return down
 
 
-def _residual(battle: Battle, one: Fighter, two: Fighter, when: Array) -> None:
+def residual(battle: Battle, one: Fighter, two: Fighter, when: Array) -> None:
     """Count down what lasts for turns. Handlers of equal speed tie, those of one Pokemon always."""
     counts = []
     for fighter in (one, two):
@@ -399,7 +399,7 @@ def build(
         values[name] = [getattr(fighter, name) for fighter in fighters]
     values["flags"] = [[getattr(fighter, flag) for flag in FLAGS] for fighter in fighters]
     fields = {name: stacked(name, value) for name, value in values.items()}
-    same = {name: getattr(state, name) for name in ("team", "base_stats", "clauses")}
+    same = {name: getattr(state, name) for name in ("rules", "team", "base_stats")}
     return State(**fields, **same)
 
 

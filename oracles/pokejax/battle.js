@@ -8,7 +8,7 @@
  * Python compares LAYOUT with the contract before it reads a row.
  */
 
-const { BOOSTS, FLAGS, MOVES, SET, STATS, STATUSES, TEAM } = require('./constants.js');
+const { BOOSTS, FLAGS, FORMATS, MOVES, SET, STATS, STATUSES, TEAM } = require('./constants.js');
 const { EVENTS, happened } = require('./events.js');
 const { loaded } = require('./loading.js');
 const { OBSERVED, observe } = require('./observation.js');
@@ -21,7 +21,7 @@ const LAYOUT = [
   ['obs', perSide(OBSERVED)], ['terminated', 1], ['reward', 2], ['acting', 2], ['legal', perSide(10)],
   ['seed', 2], ['turn', 1], ['last_damage', 1], ['winner', 1], ['request', 2],
   ['order', perSide(TEAM)], ['selected_move', 2], ['selected_slot', 2], ['side_last_move', 2],
-  ['team', perSide(TEAM * SET)], ['base_stats', perSide(TEAM * 6)],
+  ['rules', 1], ['team', perSide(TEAM * SET)], ['base_stats', perSide(TEAM * 6)],
   ['hp', perSide(TEAM)], ['status', perSide(TEAM)], ['sleep', perSide(TEAM)],
   ['sleep_by_foe', perSide(TEAM)], ['fainted', perSide(TEAM)], ['sub_fainted', perSide(TEAM)],
   ['pp', perSide(TEAM * MOVES)], ['seen', perSide(TEAM)], ['revealed', perSide(TEAM * MOVES)],
@@ -37,7 +37,10 @@ const LAYOUT = [
   ['lock_move', 2], ['lock_duration', 2], ['lock_total', 2], ['lock_damage', 2], ['lock_target', 2],
   ['toxic_counter', 2], ['substitute', 2], ['charging', 2],
 ];
-const WIDTH = LAYOUT.reduce((sum, [, length]) => sum + length, 0);
+const widthOf = (layout) => layout.reduce((sum, [, length]) => sum + length, 0);
+const WIDTH = widthOf(LAYOUT);
+const STATE = LAYOUT.slice(LAYOUT.findIndex(([name]) => name === 'seed'));
+const STATE_WIDTH = widthOf(STATE);
 
 /** Build the functions of the bridge over one copy of the simulator. */
 function bridge(sim) {
@@ -60,6 +63,7 @@ function bridge(sim) {
   const numberOfStatus = new Map(STATUSES.map((status, i) => [status, i]));
   /** Numbers of what the simulator names, and back. A move of null is none. */
   const names = {
+    numberOf: (id) => known(numberOfMove, id, 'move'),
     move: (move) => (move ? known(numberOfMove, typeof move === 'string' ? move : move.id, 'move') : 0),
     moveOf: (number) => (number === CANNOT_MOVE ? 'cannotmove' : number ? movesByNumber[number - 1].id : ''),
     species: (species) => known(numberOfSpecies, species.id, 'species'),
@@ -96,7 +100,8 @@ function bridge(sim) {
 
   /** One battle with what Showdown itself does not keep: identities, and what has been shown. */
   class Game {
-    constructor(format, seed, teams) {
+    constructor(rules, seed, teams) {
+      this.rules = rules;
       this.teams = Array.from(teams);
       this.shown = [new Set(), new Set()];
       // Members in the order in which they first came in.
@@ -107,7 +112,7 @@ function bridge(sim) {
       this.read = 0;
       this.latest = 0;
       this.names = names;
-      this.battle = new sim.Battle({ formatid: format, seed });
+      this.battle = new sim.Battle({ formatid: FORMATS[rules], seed });
       this.battle.setPlayer('p1', { name: 'p1', team: sets(this.teams.slice(0, TEAM * SET)) });
       this.battle.setPlayer('p2', { name: 'p2', team: sets(this.teams.slice(TEAM * SET)) });
       this.members = this.battle.sides.map((side) => side.pokemon.slice());
@@ -115,8 +120,8 @@ function bridge(sim) {
     }
 
     /** Continue from a frame's state: an object of arrays by field, in the order of LAYOUT. */
-    static load(format, state) {
-      const game = new Game(format, '0,0,0,1', state.team);
+    static load(state) {
+      const game = new Game(state.rules[0], '0,0,0,1', state.team);
       game.battle = loaded(sim, game, state);
       const sides = game.battle.sides;
       game.members = sides.map((side) => {
@@ -139,6 +144,11 @@ function bridge(sim) {
     /** Which EVENTS the latest lines of the log tell of. */
     events(out, base) {
       happened(this.battle.log, this.latest, out, base, names);
+    }
+
+    /** Showdown's sets of one side's integers. */
+    setsOf(team) {
+      return sets(team);
     }
 
     index(pokemon) {
@@ -201,20 +211,20 @@ function bridge(sim) {
       }
     }
 
+    /** Write both players' observations to out[at ...]; returns where they end. */
+    look(out, at) {
+      this.battle.sides.forEach((side, n) => observe(this, side, out, at + n * OBSERVED));
+      return at + 2 * OBSERVED;
+    }
+
+    /** Write a whole row to out[base ...]. */
     pack(out, base) {
       const battle = this.battle;
       let at = base;
       const put = (value) => { out[at++] = value; };
-      const sides = battle.sides;
-      const both = (f) => { f(sides[0]); f(sides[1]); };
-      const members = (f) => both((side) => {
-        for (let i = 0; i < TEAM; i++) put(i < this.members[side.n].length ? Number(f(this.members[side.n][i], i, side)) : 0);
-      });
-      both((side) => {
-        observe(this, side, out, at);
-        at += OBSERVED;
-      });
-      const winner = battle.ended ? (battle.winner === 'p1' ? 1 : battle.winner === 'p2' ? 2 : 3) : 0;
+      const both = (f) => { f(battle.sides[0]); f(battle.sides[1]); };
+      const winner = this.winner();
+      at = this.look(out, at);
       put(battle.ended ? 1 : 0);
       put(winner === 1 ? 1 : winner === 2 ? -1 : 0);
       put(winner === 2 ? 1 : winner === 1 ? -1 : 0);
@@ -224,12 +234,30 @@ function bridge(sim) {
         this.legal(side, out, at);
         at += 10;
       });
+      this.packState(out, at);
+    }
+
+    winner() {
+      const { battle } = this;
+      return battle.ended ? (battle.winner === 'p1' ? 1 : battle.winner === 'p2' ? 2 : 3) : 0;
+    }
+
+    /** Write the part of a row that is state to out[base ...]. */
+    packState(out, base) {
+      const battle = this.battle;
+      let at = base;
+      const put = (value) => { out[at++] = value; };
+      const sides = battle.sides;
+      const both = (f) => { f(sides[0]); f(sides[1]); };
+      const members = (f) => both((side) => {
+        for (let i = 0; i < TEAM; i++) put(i < this.members[side.n].length ? Number(f(this.members[side.n][i], i, side)) : 0);
+      });
       const seed = battle.prng.getSeed().split(',').map(Number);
       put((seed[0] << 16) | seed[1]);
       put((seed[2] << 16) | seed[3]);
       put(battle.turn);
       put(battle.lastDamage);
-      put(winner);
+      put(this.winner());
       both((side) => put(this.request(side)));
       both((side) => {
         for (let i = 0; i < TEAM; i++) put(i < side.pokemon.length ? this.index(side.pokemon[i]) : i);
@@ -237,6 +265,7 @@ function bridge(sim) {
       both((side) => put(moveNumber(side.lastSelectedMove)));
       both((side) => put(side.lastSelectedMoveSlot));
       both((side) => put(moveNumber(side.lastMove)));
+      put(this.rules);
       for (const value of this.teams) put(value);
       both((side) => {
         for (let i = 0; i < TEAM; i++) {
@@ -311,11 +340,11 @@ function bridge(sim) {
       volatile('residualdmg', (v) => v.counter);
       volatile('substitute', (v) => v.hp);
       volatile('twoturnmove', (v) => moveNumber(v.move));
-      if (at !== base + WIDTH) throw new Error(`a row has ${at - base} integers, not ${WIDTH}`);
+      if (at !== base + STATE_WIDTH) throw new Error(`a state has ${at - base} integers, not ${STATE_WIDTH}`);
     }
   }
 
   return { Game };
 }
 
-module.exports = { bridge, LAYOUT, WIDTH, EVENTS };
+module.exports = { bridge, LAYOUT, STATE, STATE_WIDTH, WIDTH, EVENTS };

@@ -11,6 +11,7 @@ import numpy as np
 
 from twinstep.contract import Contract
 from twinstep.contracts.pokejax_events import EVENTS
+from twinstep.contracts.pokejax_modules import DEFAULTS, scene_team
 from twinstep.errors import ContractBroken
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.pokejax import upstream
@@ -83,7 +84,6 @@ class PokejaxLanes:
     def __init__(self, engine: Engine, rows: Rows, contract: Contract, count: int) -> None:
         self._engine = engine
         self._rows = rows
-        self._format = str(contract.params["format"])
         self._group = next(self._groups)
         self._count = count
         self._events = [EVENTS.index(name) for name in contract.events]
@@ -95,10 +95,8 @@ class PokejaxLanes:
 
     def begin(self, starts: Start, lanes: Any) -> Frame:
         """Begin a battle in each of these lanes; the others keep theirs."""
-        seed = np.asarray(starts.seed, np.uint32).view(np.int32)
-        team = np.asarray(starts.fields["team"], np.int32).reshape(len(seed), _TEAM)
         head = np.array([self._group, self._count], np.int32)
-        given = np.concatenate([np.asarray(lanes, np.int32)[:, None], seed, team], 1)
+        given = np.concatenate([np.asarray(lanes, np.int32)[:, None], started(starts)], 1)
         return self._frame("reset", np.concatenate([head, given.reshape(-1)]))
 
     def step(self, actions: Any, live: Any) -> Frame:
@@ -111,7 +109,7 @@ class PokejaxLanes:
         """Continue from states in the lanes with these indices."""
         given = np.concatenate([np.asarray(lanes, np.int32)[:, None], self._rows.states(state)], 1)
         whole = np.concatenate([[self._group], given.reshape(-1)])
-        self._engine.integers("load", self._format, whole)
+        self._engine.integers("load", "", whole)
 
     def events(self) -> np.ndarray:
         """Return bool[N, E]: which contract.events the latest reset or step brought about."""
@@ -123,7 +121,7 @@ class PokejaxLanes:
         self._engine.integers("close", "", np.array([self._group], np.int32))
 
     def _frame(self, operation: str, given: np.ndarray) -> Frame:
-        rows = self._engine.integers(operation, self._format, given)
+        rows = self._engine.integers(operation, "", given)
         return self._rows.frame(rows.reshape(self._count, self._rows.width))
 
 
@@ -140,10 +138,7 @@ class PokejaxOracle:
 
     def reset(self, start: Start) -> Frame:
         """Begin the battle of a seed u32[2] and teams u8[2, 6, 18]."""
-        many = Start(
-            np.asarray(start.seed)[None], {k: np.asarray(v)[None] for k, v in start.fields.items()}
-        )
-        return _single(self._one.reset(many))
+        return _single(self._one.reset(_batched(start)))
 
     def step(self, action: Any) -> Frame:
         """Play the actions [2]."""
@@ -165,20 +160,51 @@ class PokejaxOracle:
         """Return the log of one step, and where each of its numbers was drawn."""
         one = {name: np.asarray(value)[None] for name, value in state.items()}
         given = np.concatenate([self._rows.states(one)[0], np.asarray(action, np.int32)])
-        return self._engine.text("explain", str(self._contract.params["format"]), given)
+        return self._engine.text("explain", "", given)
+
+    def call(self, module: str, inputs: Fields) -> Fields:
+        """Evaluate a module of the contract on inputs [N, ...]; see modules.js."""
+        declared = self._contract.module(module)
+        count = len(next(iter(inputs.values())))
+        placed = {name: np.broadcast_to(v, (count, *v.shape)) for name, v in DEFAULTS.items()}
+        rows = {name: np.asarray(value) for name, value in {**placed, **inputs}.items()}
+        flat = [value.astype(np.int64).reshape(count, -1) for value in rows.values()]
+        sizes = {f.name: int(np.prod(f.shape, dtype=int)) for f in declared.outputs}
+        told = {
+            "module": module,
+            "inputs": [[n, v.shape[1]] for n, v in zip(rows, flat, strict=True)],
+            "outputs": list(sizes.items()),
+            "team": scene_team().reshape(-1).tolist(),
+        }
+        given = np.concatenate(flat, 1).astype(np.uint32).view(np.int32).reshape(-1)
+        answers = self._engine.integers("call", json.dumps(told), given).reshape(count, -1)
+        ends = np.cumsum(list(sizes.values()))
+        parts = zip(declared.outputs, np.split(answers, ends[:-1], 1), strict=True)
+        return {f.name: part.reshape(count, *f.shape).astype(f.dtype) for f, part in parts}
 
     def play(self, start: Start, actions: Any) -> Frame:
         """Play a whole battle in one call: actions [T, 2] give frames [T + 1, ...] or fewer."""
-        seed = np.asarray(start.seed, np.uint32).view(np.int32)
-        team = np.asarray(start.fields["team"], np.int32).reshape(-1)
         chosen = np.asarray(actions, np.int32).reshape(-1)
-        given = np.concatenate([seed, team, chosen])
-        rows = self._engine.integers("play", str(self._contract.params["format"]), given)
+        given = np.concatenate([started(_batched(start))[0], chosen])
+        rows = self._engine.integers("play", "", given)
         return self._rows.frame(rows.reshape(-1, self._rows.width))
 
     def close(self) -> None:
         """End the engine."""
         self._engine.close()
+
+
+def _batched(start: Start) -> Start:
+    fields = {name: np.asarray(value)[None] for name, value in start.fields.items()}
+    return Start(np.asarray(start.seed)[None], fields)
+
+
+def started(starts: Start) -> np.ndarray:
+    """Return starts as the bridge takes them, i32[N, ...]: seed, rules, teams."""
+    seed = np.asarray(starts.seed, np.uint32).view(np.int32)
+    rules = np.asarray(starts.fields["rules"], np.int32).reshape(len(seed), 1)
+    team = np.asarray(starts.fields["team"], np.int32).reshape(len(seed), _TEAM)
+    return np.concatenate([seed, rules, team], 1)
 
 
 def _single(frame: Frame) -> Frame:

@@ -4,6 +4,7 @@
 const STATS = ['atk', 'def', 'spa', 'spd', 'spe'];
 
 module.exports = {
+  FORMATS: ['gen1customgame', 'gen1randombattle', 'gen1ou'],
   MOVES: 4,
   TEAM: 6,
   SET: 18, // species, level, 4 moves, 6 IVs, 6 EVs

@@ -39,8 +39,9 @@ class InProcess:
         import pythonmonkey
 
         self._error = pythonmonkey.SpiderMonkeyError
-        # serve.js loads the simulator: whatever passes through Python is converted as a whole.
-        self._handle: Any = pythonmonkey.require(str(HERE / "serve.js")).open(str(simulator))
+        # JavaScript loads the simulator: whatever passes through Python is converted as a whole.
+        main: Any = pythonmonkey.require(str(HERE / "inside_main.js"))
+        self._handle: Any = main.openInside(str(simulator))
 
     def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
         """See Engine."""
@@ -56,9 +57,12 @@ class InProcess:
         """Nothing: the context stays with the process."""
 
     def _call(self, operation: str, text: str, given: np.ndarray) -> Any:
-        whole = np.ascontiguousarray(given, np.int32)
+        whole = np.ascontiguousarray(given, np.int32).reshape(-1)
         try:
-            return self._handle(operation, text, memoryview(whole.data))
+            if whole.size:
+                # Nothing runs in JavaScript between this call and the copy.
+                np.frombuffer(self._handle("inbox", "", whole.size), np.int32)[:] = whole
+            return self._handle(operation, text, whole.size)
         except self._error as error:
             raise BridgeError(str(error)) from None
 
@@ -90,7 +94,16 @@ class Node:
         if process.stdout:
             process.stdout.close()
 
+    def received(self) -> np.ndarray:
+        """Return the i32 array that answers what was sent; BridgeError if it threw."""
+        return np.frombuffer(self._answer(), np.int32).copy()
+
     def _call(self, operation: str, text: str, given: np.ndarray) -> bytes:
+        self.send(operation, text, given)
+        return self._answer()
+
+    def send(self, operation: str, text: str, given: np.ndarray) -> None:
+        """Ask for an operation and do not wait."""
         stdin = self._process.stdin
         assert stdin is not None
         parts = (
@@ -103,6 +116,8 @@ class Node:
             stdin.flush()
         except BrokenPipeError:
             raise BridgeError(f"node ended with status {self._process.wait()}") from None
+
+    def _answer(self) -> bytes:
         kind, length = struct.unpack("<II", self._read(8))
         answer = self._read(length)
         if kind == 2:

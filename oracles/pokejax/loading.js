@@ -150,4 +150,4 @@ function loaded(sim, game, state) {
   return battle;
 }
 
-module.exports = { loaded };
+module.exports = { loaded, slotsOf, volatiles };

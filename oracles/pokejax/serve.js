@@ -4,20 +4,23 @@
  * calls it in-process; as a program it answers node's standard input, see nodeMain.
  */
 
-const { bridge, LAYOUT, WIDTH, EVENTS } = require('./battle.js');
+const { bridge, LAYOUT, STATE, STATE_WIDTH, WIDTH, EVENTS } = require('./battle.js');
 const { explained } = require('./explaining.js');
+const { called } = require('./modules.js');
+const { Running } = require('./running.js');
 
-const TEAMS = 2 * 6 * 18;
-const STATE = LAYOUT.slice(LAYOUT.findIndex(([name]) => name === 'seed'));
-const STATE_WIDTH = STATE.reduce((sum, [, length]) => sum + length, 0);
+/** Seed, rules, teams. */
+const START = 2 + 1 + 2 * 6 * 18;
 
 /** handle(operation, text, integers) over one copy of the simulator. */
 function server(sim) {
   const { Game } = bridge(sim);
   const groups = new Map();
+  const scenes = {};
+  let running;
 
   const seed = (high, low) => [high >>> 16, high & 0xffff, low >>> 16, low & 0xffff].join(',');
-  const begun = (format, ints, at) => new Game(format, seed(ints[at], ints[at + 1]), ints.slice(at + 2, at + 2 + TEAMS));
+  const begun = (ints, at) => new Game(ints[at + 2], seed(ints[at], ints[at + 1]), ints.slice(at + 3, at + START));
   const unpacked = (ints, at) => {
     const state = {};
     let place = at;
@@ -36,13 +39,13 @@ function server(sim) {
   const operations = {
     layout: () => JSON.stringify({ layout: LAYOUT, events: EVENTS }),
 
-    /** text: format. ints: group, then per game the lane, seed's words and teams. All rows. */
-    reset(format, ints) {
+    /** ints: group, lanes, then per game the lane and its start. All rows. */
+    reset(_, ints) {
       const [group, lanes] = ints;
       const games = groups.get(group) || [];
       games.length = lanes;
       groups.set(group, games);
-      for (let at = 2; at < ints.length; at += 3 + TEAMS) games[ints[at]] = begun(format, ints, at + 1);
+      for (let at = 2; at < ints.length; at += 1 + START) games[ints[at]] = begun(ints, at + 1);
       return rows(games);
     },
 
@@ -56,11 +59,11 @@ function server(sim) {
       return rows(games);
     },
 
-    /** text: format. ints: group, then per game the lane and its state. */
-    load(format, ints) {
+    /** ints: group, then per game the lane and its state. */
+    load(_, ints) {
       const games = groups.get(ints[0]);
       for (let at = 1; at < ints.length; at += 1 + STATE_WIDTH) {
-        games[ints[at]] = Game.load(format, unpacked(ints, at + 1));
+        games[ints[at]] = Game.load(unpacked(ints, at + 1));
       }
       return new Int32Array(0);
     },
@@ -73,11 +76,11 @@ function server(sim) {
       return out;
     },
 
-    /** text: format. ints: seed's words, teams, actions. A whole battle: all of its rows. */
-    play(format, ints) {
-      const game = begun(format, ints, 0);
+    /** ints: a start, actions. A whole battle: all of its rows. */
+    play(_, ints) {
+      const game = begun(ints, 0);
       const found = [];
-      for (let at = 2 + TEAMS; ; at += 2) {
+      for (let at = START; ; at += 2) {
         const row = new Int32Array(WIDTH);
         game.pack(row, 0);
         found.push(row);
@@ -89,11 +92,30 @@ function server(sim) {
       return out;
     },
 
-    /** text: format. ints: a state and two actions. The step's log and draws, as text. */
-    explain(format, ints) {
-      const game = Game.load(format, unpacked(ints, 0));
+    /** ints: a state and two actions. The step's log and draws, as text. */
+    explain(_, ints) {
+      const game = Game.load(unpacked(ints, 0));
       return explained(game, ints[STATE_WIDTH], ints[STATE_WIDTH + 1]);
     },
+
+    /** text: what to call, see modules.js. ints: rows of its inputs. Rows of its outputs. */
+    call(text, ints) {
+      return called({ sim, Game, LAYOUT, seedText: seed, games: scenes }, JSON.parse(text), ints);
+    },
+
+    /** ints: rows of a table, each a start, then lanes with their seeds, both after their number. */
+    run_begin(_, ints) {
+      running = new Running(begun, START, ints);
+      return new Int32Array(0);
+    },
+
+    /** ints: steps, whether to observe, actions. What every step of every lane gives. */
+    run(_, ints) {
+      return running.play(ints[0], ints[1], ints.subarray(2));
+    },
+
+    /** All rows of the lanes as they are now. */
+    run_rows: () => rows(running.games),
 
     close(_, ints) {
       groups.delete(ints[0]);

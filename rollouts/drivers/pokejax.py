@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.drivers import Act, Look, legalise, noise
+from twinstep.drivers import Act, Look, noise
 from twinstep.frames import Frame, Start
+from twinstep.masked import legalise
 
 MOVES = 4
 

@@ -261,7 +261,7 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         (("pong", "--slack", "-1"), "--slack -1: a number of at least 0"),
         (("pong", "--verify-claims"), "measure once without --verify-claims"),
         (("pong", "--out", "/dev/null/here"), "results cannot be written there"),
-        (("duel",), "duel has illegal actions"),
+        (("duel",), "duel-v0 has no `auto_step`"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_4(args, says, capsys):
