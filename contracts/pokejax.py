@@ -68,6 +68,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         randomness=Randomness(
             "the reference's own 64-bit LCG from the start's seed",
             parts={"seed": ("state.seed",), "teams": ("state.team",)},
+            between="twinstep.contracts.pokejax_draws:between",
         ),
         players=2,
         masked=True,
@@ -162,5 +163,6 @@ POKEJAX = Environment(
         "attack": "twinstep.rollouts.drivers.pokejax:attack",
         "switch": "twinstep.rollouts.drivers.pokejax:switch",
     },
+    narrator="twinstep.oracles.pokejax.replay:narrate",
     doc="Two players battle with teams of up to six Pokemon by the rules of generation 1.",
 )

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from twinstep import __version__, bench, cache_command, init, registry
+from twinstep import __version__, bench, cache_command, init, play, registry
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.protocols import NotCallable
 from twinstep.running import CandidateBroken
@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     cache_command.add_arguments(cache)
     bench.add_to(commands)
     init.add_to(commands)
+    play.add_to(commands)
     return parser
 
 

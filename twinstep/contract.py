@@ -135,11 +135,14 @@ class Randomness:
     draws: the state field that counts draws, compared like any other; "" if there are none.
     parts: named randomised parts of an episode's start and the frame paths that show them;
         generic tests require that each varies, and varies without the others.
+    between: `module:callable`, called as `between(before, after)` with two states' fields: how many
+        numbers were drawn from one to the other, None if it cannot be told. "" if nothing tells.
     """
 
     scheme: str
     draws: str = ""
     parts: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    between: str = ""
 
 
 @dataclass(frozen=True)
@@ -273,7 +276,7 @@ class Contract:
 
 
 #: What changes no trace.
-_NO_MATTER = ("doc", "source", "owns", "transfer", "full_transfer", "placed")
+_NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed")
 #: Left out where they have these values: contracts older than the field keep their digest.
 _LATER = {"data": {}, "shipped": (32, 768)}
 

@@ -33,7 +33,8 @@ class Diagnosis:
     one_step: whether the oracle's state before the step, loaded into the candidate, shows the
     same difference (None where that cannot be asked). call: the first module call that
     differs, with the oracle's outputs. near: (name, value here, nearest value that agrees).
-    witness: the case of one step (a module's case itself), None at a reset.
+    witness: the case of one step (a module's case itself), None at a reset. told: the oracle's own
+    account of that step, "" if it gives none.
     """
 
     case: Case
@@ -44,6 +45,7 @@ class Diagnosis:
     call_oracle: dict[str, np.ndarray]
     near: tuple[str, Any, Any] | None
     witness: Case | None = None
+    told: str = ""
 
 
 def bare(case: Case, answer: Answer) -> Diagnosis:
@@ -92,7 +94,20 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
     elif one_step and witness is not None and witness.kind == "step":
         near = _near_step(witness, oracle, runner, rules)
-    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness)
+    told = _told(witness, oracle)
+    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness, told)
+
+
+def _told(witness: Case | None, oracle: OracleProcess) -> str:
+    """Return the oracle's own words for a witness of one step."""
+    if witness is None or witness.kind != "step" or len(witness.actions) != 1:
+        return ""
+    if not (oracle.offers("explain") and oracle.offers("load")):
+        return ""
+    try:
+        return oracle.explain(witness.state, witness.actions[0])
+    except OracleFailed:
+        return ""
 
 
 def _witness(case: Case, answer: Answer, contract: Contract, oracle: OracleProcess) -> Case | None:

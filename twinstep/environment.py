@@ -122,6 +122,7 @@ class Environment:
 
     contract: builds the contract from a full set of parameters (data in, data out).
     drivers: further drivers by name, `module:callable` each, beside the core's own.
+    narrator: `module:callable`, a play.Narrator that retells an episode; "" for a line per step.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Environment:
     variants: tuple[Variant, ...] = (Variant("", {}),)
     parameters: tuple[Parameter, ...] = ()
     drivers: Mapping[str, str] = field(default_factory=dict)
+    narrator: str = ""
     doc: str = ""
 
     def params(self, chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
 from twinstep.contract import Contract, Module
 from twinstep.diagnose import bare, diagnose, shrink_episode
+from twinstep.frames import Start
 from twinstep.lockstep import Outcome
 from twinstep.memory import keep_freed_memory
 from twinstep.registry import Pair, Subject
@@ -172,19 +173,29 @@ class Reference:
     def _find(self, driver: str, count: int, pair: Pair | None) -> TraceSet:
         if self.harness.imported:
             return self._imported(driver)
-        settings, contract = self.harness.settings, self.contract
+        settings = self.harness.settings
         # Tree seeds are a candidate's; what asks the oracle alone plays the public ones.
         kind = "public" if settings.seeds == "tree" and pair is None else settings.seeds
         candidate = pair.candidate if pair else None
-        starts = starts_of(contract, seeds(kind, count, self.subject.env.name, candidate))
-        path = self.subject.driver(driver)
+        drawn = seeds(kind, count, self.subject.env.name, candidate)
+        return self.recorded(driver, starts_of(self.contract, drawn), self.contract.horizon)
+
+    def recorded(self, driver: str, starts: Start, horizon: int) -> TraceSet:
+        """Return the episodes of these starts, of at most `horizon` steps: cached, or recorded now.
+
+        Raises OracleNeeded where only exported traces are at hand.
+        """
+        if self.harness.imported:
+            raise OracleNeeded("exported traces have the episodes they have")
+        settings, contract = self.harness.settings, self.contract
+        path, count = self.subject.driver(driver), len(np.asarray(starts.seed))
 
         def record(folder: str) -> list[dict[str, Any]]:
             settings.progress(f"recording {count} episodes of {self.subject.label}-{driver}")
-            return self.oracle.record(path, starts, contract.horizon, lanes_of(contract), folder)
+            return self.oracle.record(path, starts, horizon, lanes_of(contract), folder)
 
         reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
-        parts = material(self.subject, driver, starts, contract.horizon)
+        parts = material(self.subject, driver, starts, horizon)
         return self.harness.cache.get(parts, record, reduce)
 
     def shipped(self, driver: str) -> TraceSet:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep import __version__, record_shape
+from twinstep import __version__, record_shape, registry
 from twinstep.cases import elements_that_differ
 from twinstep.compare import Rules
 from twinstep.contract import Contract, canonical_json
@@ -119,6 +119,8 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
         "last_steps": _last_steps(answer),
         "edit": list(pair.candidate.edit),
     }
+    if diagnosis.told:
+        record["told"] = diagnosis.told.splitlines()
     if diagnosis.call is not None:
         record["call"] = {
             "module": diagnosis.call.module,
@@ -172,6 +174,14 @@ def _agreeing(contract: Contract, answer: Any) -> dict[str, Any]:
 
 
 def _draws(contract: Contract, answer: Any) -> dict[str, Any] | None:
+    if contract.randomness.between and answer.before:
+        between = registry.load_object(contract.randomness.between)
+        before, *after = (
+            {path.removeprefix("state."): value for path, value in named.items()}
+            for named in (answer.before, answer.oracle, answer.candidate)
+        )
+        made = [between(before, state) for state in after]
+        return {"before": None, "oracle": made[0], "candidate": made[1]}
     path = f"state.{contract.randomness.draws}"
     if not contract.randomness.draws or path not in answer.oracle:
         return None

@@ -17,6 +17,8 @@ from twinstep.values import text_of
 
 #: Characters of a report. Agent runners cut longer texts in the middle.
 CAP = 9000
+#: Lines of the oracle's own account that are shown.
+TOLD = 60
 
 
 def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
@@ -44,6 +46,8 @@ def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]
         must += [("case", _case_text(record, folder)), ("diff", _diff_table(record))]
     if record["call"]:
         must.append(("call", _call_text(record["call"])))
+    if record.get("told"):
+        must.append(("told", _told_text(record["told"])))
     if record["near"]:
         near = record["near"]
         must.append(
@@ -180,10 +184,9 @@ def _diff_table(record: dict[str, Any]) -> str:
     if record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
     if draws:
-        lines.append(
-            f"draws: before {draws['before']}, oracle {draws['oracle']}, "
-            f"candidate {draws['candidate']}"
-        )
+        made = {name: "?" if draws[name] is None else draws[name] for name in draws}
+        begin = f"before {made['before']}" if draws["before"] is not None else "in this step"
+        lines.append(f"draws: {begin}, oracle {made['oracle']}, candidate {made['candidate']}")
     return "\n".join(lines)
 
 
@@ -196,6 +199,13 @@ def _call_text(call: dict[str, Any]) -> str:
         mark = "" if text_of(want) == text_of(got) else " <-"
         lines.append(f"| {name} | {text_of(want)} | {text_of(got)}{mark} |")
     return "\n".join(lines)
+
+
+def _told_text(lines: list[str]) -> str:
+    more = [f"... {len(lines) - TOLD} more lines"] if len(lines) > TOLD else []
+    return "\n".join(
+        ["## The oracle's own account of this step", "```", *lines[:TOLD], *more, "```"]
+    )
 
 
 def _last_table(last: dict[str, Any]) -> str:

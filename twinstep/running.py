@@ -196,7 +196,7 @@ class Runner:
         with copies of the first ones, so that it is compiled for few sizes.
         """
         parts, lanes = [], actions.shape[1]
-        filled = -(-lanes // FILLED) * FILLED if hasattr(self.candidate, "pure") else lanes
+        filled = lanes if self._any_size else -(-lanes // FILLED) * FILLED
         order = np.arange(filled) % lanes
         for begin in range(0, filled, LOADED):
             some = order[begin : begin + LOADED]

@@ -182,6 +182,11 @@ class PokejaxOracle:
         parts = zip(declared.outputs, np.split(answers, ends[:-1], 1), strict=True)
         return {f.name: part.reshape(count, *f.shape).astype(f.dtype) for f, part in parts}
 
+    def log(self, start: Start, actions: Any) -> str:
+        """Return the simulator's log of a battle: actions [T, 2]."""
+        chosen = np.asarray(actions, np.int32).reshape(-1)
+        return self._engine.text("log", "", np.concatenate([started(_batched(start))[0], chosen]))
+
     def play(self, start: Start, actions: Any) -> Frame:
         """Play a whole battle in one call: actions [T, 2] give frames [T + 1, ...] or fewer."""
         chosen = np.asarray(actions, np.int32).reshape(-1)

@@ -92,6 +92,13 @@ function server(sim) {
       return out;
     },
 
+    /** ints: a start, actions. The log of the battle that they make. */
+    log(_, ints) {
+      const game = begun(ints, 0);
+      for (let at = START; at < ints.length && !game.battle.ended; at += 2) game.step(ints[at], ints[at + 1]);
+      return game.battle.log.join('\n');
+    },
+
     /** ints: a state and two actions. The step's log and draws, as text. */
     explain(_, ints) {
       const game = Game.load(unpacked(ints, 0));

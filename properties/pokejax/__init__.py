@@ -1,0 +1,1 @@
+"""PokeJAX's own tests of this level."""

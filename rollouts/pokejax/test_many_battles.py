@@ -1,0 +1,33 @@
+"""Level 3: ten thousand battles that nobody has seen before, without one difference."""
+
+import os
+
+import numpy as np
+import pytest
+
+from twinstep.lockstep import check_episodes
+from twinstep.seeds import starts_of
+
+pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("pokejax")]
+
+#: In each of the two variants; played in parts, so that a difference is told early.
+BATTLES, PART = 5000, 500
+#: A battle longer than this is cut.
+HORIZON = 1100
+
+
+def test_ten_thousand_new_random_battles_match(lab):
+    """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
+    if lab.contract.params["teams"] not in ("randbats", "anything"):
+        pytest.skip("random-battle teams and random movesets only")
+    seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
+    lab.notes["lines"] = [f"L3 {lab.pair.label}: {BATTLES} battles of seed {seed}"]
+    print(f"TWINSTEP_SEED={seed}")
+    rng = np.random.default_rng(seed)
+    ended = 0
+    for _ in range(BATTLES // PART):
+        drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
+        traces = lab.reference.recorded("random", starts_of(lab.contract, drawn), HORIZON)
+        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        ended += traces.total("terminated")
+    assert ended == BATTLES
