@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,13 +127,16 @@ class PokejaxLanes:
 
 
 class PokejaxOracle:
-    """One battle; see protocols.Oracle. Raises OracleMissing if the reference cannot be had."""
+    """One battle; see protocols.Oracle. Raises OracleMissing if the reference cannot be had.
 
-    def __init__(self, contract: Contract) -> None:
+    simulator: a folder with another one, for a test that they are told apart.
+    """
+
+    def __init__(self, contract: Contract, simulator: Path | None = None) -> None:
         self._contract = contract
         engine = str(contract.params["engine"])
         upstream.require_engine(engine)
-        self._engine = start(engine, upstream.ensure(_say))
+        self._engine = start(engine, simulator or upstream.ensure(_say))
         self._rows = Rows(self._engine, contract)
         self._one = PokejaxLanes(self._engine, self._rows, contract, 1)
 
@@ -181,6 +185,13 @@ class PokejaxOracle:
         ends = np.cumsum(list(sizes.values()))
         parts = zip(declared.outputs, np.split(answers, ends[:-1], 1), strict=True)
         return {f.name: part.reshape(count, *f.shape).astype(f.dtype) for f, part in parts}
+
+    def draws(self, start: Start, actions: Any) -> tuple[dict[str, int], np.ndarray]:
+        """Play actions [T, 2]; return how often each place drew, and the last seed u32[2]."""
+        chosen = np.asarray(actions, np.int32).reshape(-1)
+        given = np.concatenate([started(_batched(start))[0], chosen])
+        told = json.loads(self._engine.text("draws", "", given))
+        return told["places"], np.array(told["seed"], np.int64).astype(np.uint32)
 
     def log(self, start: Start, actions: Any) -> str:
         """Return the simulator's log of a battle: actions [T, 2]."""

@@ -4,34 +4,57 @@
  * number was drawn. The generator is wrapped for this one step of a battle that is thrown away.
  */
 
-const OUTSIDE = /prng\.js|explaining\.js|Battle\.(random|randomChance|sample)\b/;
+const OUTSIDE = /prng\.js|explaining\.js|\b(random|randomChance|sample)(@| \().*battle\.js/;
+/** What sorts and shuffles for others: the one that asked for it is named, too. */
+const FOR_OTHERS = /^(speedSort|eachEvent|fieldEvent|runEvent)\b/;
 
-/** The function and line that asked for a draw, from a stack of V8 or of SpiderMonkey. */
+/** The functions and lines that asked for a draw, from a stack of V8 or of SpiderMonkey. */
 function site(stack) {
+  const found = [];
   for (const line of stack.split('\n').slice(1)) {
     if (OUTSIDE.test(line) || !/\.js/.test(line)) continue;
     const file = /([\w-]+\.js):(\d+)/.exec(line);
     const name = /at (?:new )?([\w.<>]+) \(|^([\w./<]+)@/.exec(line.trim());
-    return `${(name && (name[1] || name[2])) || 'anonymous'} (${file ? `${file[1]}:${file[2]}` : '?'})`;
+    // Without its class, which SpiderMonkey does not tell.
+    const called = ((name && (name[1] || name[2])) || 'anonymous').split('.').pop();
+    found.push(`${called} (${file ? `${file[1]}:${file[2]}` : '?'})`);
+    if (!FOR_OTHERS.test(found[found.length - 1])) break;
   }
-  return 'unknown';
+  return found.join(' < ') || 'unknown';
+}
+
+/** Let `told(value, site)` hear of every draw; returns what ends that. */
+function listen({ rng }, told) {
+  const next = rng.next.bind(rng);
+  rng.next = () => {
+    const value = next();
+    told(value, site(new Error().stack));
+    return value;
+  };
+  return () => delete rng.next;
+}
+
+/** Play actions and count where numbers were drawn; with the seed at the end. */
+function counted(game, actions) {
+  const places = {};
+  const stop = listen(game.battle.prng, (_, place) => { places[place] = (places[place] || 0) + 1; });
+  for (let at = 0; at < actions.length && !game.battle.ended; at += 2) game.step(actions[at], actions[at + 1]);
+  stop();
+  const words = game.battle.prng.getSeed().split(',').map(Number);
+  return { places, seed: [words[0] * 65536 + words[1], words[2] * 65536 + words[3]] };
 }
 
 function explained(game, first, second) {
   const { battle } = game;
-  const { rng } = battle.prng;
-  const next = rng.next.bind(rng);
   const draws = [];
-  rng.next = () => {
-    const value = next();
-    draws.push(`${(value >>> 0).toString(16).padStart(8, '0')} ${site(new Error().stack)}`);
-    return value;
-  };
+  const stop = listen(battle.prng, (value, place) => {
+    draws.push(`${(value >>> 0).toString(16).padStart(8, '0')} ${place}`);
+  });
   const from = battle.log.length;
   game.step(first, second);
-  delete rng.next;
+  stop();
   const lines = battle.log.slice(from).filter((line) => line && line !== '|' && !line.startsWith('|t:|'));
   return [...lines, `${draws.length} draws:`, ...draws.map((draw, i) => `${i + 1}. ${draw}`)].join('\n');
 }
 
-module.exports = { explained };
+module.exports = { counted, explained };

@@ -5,7 +5,7 @@
  */
 
 const { bridge, LAYOUT, STATE, STATE_WIDTH, WIDTH, EVENTS } = require('./battle.js');
-const { explained } = require('./explaining.js');
+const { counted, explained } = require('./explaining.js');
 const { called } = require('./modules.js');
 const { Running } = require('./running.js');
 
@@ -92,6 +92,9 @@ function server(sim) {
       return out;
     },
 
+    /** ints: a start, actions. Where numbers were drawn, and the last seed, as JSON. */
+    draws: (_, ints) => JSON.stringify(counted(begun(ints, 0), ints.slice(START))),
+
     /** ints: a start, actions. The log of the battle that they make. */
     log(_, ints) {
       const game = begun(ints, 0);
@@ -134,6 +137,10 @@ function server(sim) {
 }
 
 /** Build `handle` over the simulator in this folder. */
-const open = (folder) => server(require(folder));
+function open(folder) {
+  const sim = require(folder);
+  // The package pokemon-showdown, which a test holds against ours, does not export State.
+  return server(sim.State ? sim : { ...sim, ...require(`${folder}/dist/sim/state.js`) });
+}
 
 module.exports = { open };

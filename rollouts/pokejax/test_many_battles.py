@@ -18,7 +18,7 @@ HORIZON = 1100
 
 def test_ten_thousand_new_random_battles_match(lab):
     """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
-    if lab.contract.params["teams"] not in ("randbats", "anything"):
+    if lab.pair.subject.variant.name not in ("randbats", "anything"):
         pytest.skip("random-battle teams and random movesets only")
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
     lab.notes["lines"] = [f"L3 {lab.pair.label}: {BATTLES} battles of seed {seed}"]
