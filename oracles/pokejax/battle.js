@@ -50,7 +50,8 @@ function bridge(sim) {
   const speciesByNumber = numbered(dex.species.all().slice());
   const movesByNumber = numbered(dex.moves.all().slice());
   const numberOfMove = new Map(movesByNumber.map((move) => [move.id, move.num]));
-  numberOfMove.set('', 0).set('00', 0).set('cannotmove', CANNOT_MOVE);
+  // The package pokemon-showdown says 'nomove'.
+  numberOfMove.set('', 0).set('00', 0).set('nomove', 0).set('cannotmove', CANNOT_MOVE);
   const numberOfSpecies = new Map(speciesByNumber.map((species) => [species.id, species.num]));
   const types = dex.types.all().filter((type) => !type.isNonstandard).map((type) => type.name).sort();
   const numberOfType = new Map(types.map((name, i) => [name, i]));
