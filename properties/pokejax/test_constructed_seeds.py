@@ -9,7 +9,12 @@ import pytest
 
 from twinstep.contracts.pokejax_modules import CONDITIONS, DEFAULTS
 
-pytestmark = [pytest.mark.level1, pytest.mark.environment("pokejax")]
+# Modules are asked about in the first variant.
+pytestmark = [
+    pytest.mark.level1,
+    pytest.mark.environment("pokejax"),
+    pytest.mark.one_variant,
+]
 
 MULTIPLIER, INCREMENT = 0x5D588B656C078965, 0x269EC3
 INVERSE = pow(MULTIPLIER, -1, 2**64)
@@ -70,8 +75,6 @@ def both(lab, inputs):
 
 
 def test_seeds_are_built_as_the_reference_draws(lab):
-    if not lab.contract.module("generator").inputs:
-        pytest.skip("modules are asked about in one variant")
     rng = np.random.default_rng(0)
     for k, n, value in ((1, 256, 255), (3, 39, 0), (8, 256, 62)):
         given = {
@@ -85,8 +88,6 @@ def test_seeds_are_built_as_the_reference_draws(lab):
 @pytest.mark.parametrize("what", DRAWS)
 def test_the_outcome_changes_at_the_same_draw_in_both(lab, what):
     """One draw is set to the last value of one outcome and to the next one."""
-    if not lab.contract.module("move").inputs:
-        pytest.skip("modules are asked about in one variant")
     move, given, k, n, last, shown = DRAWS[what]
     rng = np.random.default_rng(0)
     outcomes = []
@@ -112,8 +113,6 @@ def test_the_outcome_changes_at_the_same_draw_in_both(lab, what):
 )
 def test_every_value_of_a_draw_has_the_references_outcome(lab, move, k, n, field, kinds):
     """How long sleep, confusion, binding, Bide and Disable last, and what Metronome calls."""
-    if not lab.contract.module("move").inputs:
-        pytest.skip("modules are asked about in one variant")
     rng = np.random.default_rng(0)
     # Four seeds each: the draws before may let the move miss.
     inputs = scene(lab.contract, move, 4 * n)
