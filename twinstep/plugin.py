@@ -401,6 +401,18 @@ def lab(request: pytest.FixtureRequest) -> Lab:
     return made
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Under xdist a candidate's tests follow each other: then its programs are needed no more."""
+    if nextitem is None or "lab" not in getattr(item, "fixturenames", ()):
+        return
+    if not hasattr(item.config, "workerinput"):
+        return
+    pairs = item.config.stash[_PAIRS]
+    if scheduling.group_of(item.nodeid, pairs) != scheduling.group_of(nextitem.nodeid, pairs):
+        scheduling.forget_programs()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Ask an expected failure's counterexample in place of the whole test."""

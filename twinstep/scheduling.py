@@ -6,6 +6,10 @@ report's bytes must not depend on how the tests were spread.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,17 +36,30 @@ def shared(label: str, pairs: list[Pair]) -> str:
     return label
 
 
+def group_of(nodeid: str, pairs: list[Pair]) -> str:
+    """Return the group of a test, which runs in one process."""
+    labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
+    label = shared(group(nodeid, labels), pairs)
+    # Modules are programs of their own.
+    return f"{label}, modules" if "properties/" in nodeid else label
+
+
+def forget_programs() -> None:
+    """Free what was compiled for one group before the next: a dozen programs of a game take GBs."""
+    if jax := sys.modules.get("jax"):
+        jax.clear_caches()
+        gc.collect()
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
 def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
     """Return the scheduler that keeps each group's tests together."""
     from xdist.scheduler import LoadScopeScheduling
 
-    labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
-
     class ByPair(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            label = shared(group(nodeid, labels), pairs)
-            # Modules are programs of their own.
-            return f"{label}, modules" if "properties/" in nodeid else label
+            return group_of(nodeid, pairs)
 
         def remove_node(self, node: Any) -> str | None:
             """Give a worker's tests to others; not the one it died in, which has failed."""

@@ -10,31 +10,31 @@ from twinstep.rollouts import test_shipped
 from twinstep.timestep import next_seeds
 
 
-def _never(self, state, terminated, truncated):
+def _never(self, rows, state, terminated, truncated):
     return state
 
 
-def _everywhere(self, state, terminated, truncated):
-    return _RENEWED(self, state, jnp.ones_like(terminated), truncated)
+def _everywhere(self, rows, state, terminated, truncated):
+    return _RENEWED(self, rows, state, jnp.ones_like(terminated), truncated)
 
 
-def _from_the_seed(self, state, terminated, truncated):
+def _from_the_seed(self, rows, state, terminated, truncated):
     seed = jnp.where(terminated[:, None], next_seeds(state.seed), state.seed)
-    return EnvState(self._compact_reset(state.inner, seed, terminated), seed, state.ended)
+    return EnvState(self._compact_reset(rows, state.inner, seed, terminated), seed, state.ended)
 
 
-def _late_final(self, state, last):
-    state, steps = _SAME_STEP(self, state, last)
+def _late_final(self, rows, state, last):
+    state, steps = _SAME_STEP(self, rows, state, last)
     return state, steps._replace(final_obs=steps.obs)
 
 
-def _lost_end(self, state, last):
-    state, steps = _SAME_STEP(self, state, last)
+def _lost_end(self, rows, state, last):
+    state, steps = _SAME_STEP(self, rows, state, last)
     return state, steps._replace(terminated=jnp.zeros_like(steps.terminated))
 
 
-def _plays_on(self, before, after, frame):
-    state, steps = _NEXT_STEP(self, before, after, frame)
+def _plays_on(self, rows, before, after, frame):
+    state, steps = _NEXT_STEP(self, rows, before, after, frame)
     return state._replace(inner=after.inner), steps
 
 
@@ -54,6 +54,15 @@ BUGS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _compiled_anew(fs8):
+    """What was compiled without the bug, or with it, is not used by anybody else."""
+    engines = fs8.runner.candidate.pure.engines
+    engines.clear()
+    yield
+    engines.clear()
+
+
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_in_auto_reset_is_found(fs8, monkeypatch, name):
     mode, method, planted = BUGS[name]
@@ -66,9 +75,9 @@ def test_a_bug_in_auto_reset_is_found(fs8, monkeypatch, name):
 def test_lanes_that_depend_on_their_place_are_found_in_the_largest_batch(fs8, monkeypatch):
     """Planted: beyond the first 4,096 lanes nothing is ever reset."""
 
-    def planted(self, state, terminated, truncated):
+    def planted(self, rows, state, terminated, truncated):
         near = jnp.arange(len(terminated)) < 4096
-        return _RENEWED(self, state, terminated & near, truncated)
+        return _RENEWED(self, rows, state, terminated & near, truncated)
 
     fs8.test, fs8.level, fs8.driver, fs8.notes = "largest", 3, "", {}
     monkeypatch.setattr(jax_engine.JaxEngine, "_renewed", planted)

@@ -1,0 +1,38 @@
+"""Variants that differ in their starts alone share what is compiled, and nothing else does."""
+
+from twinstep import registry
+from twinstep.candidates.pokejax.jax_pokejax import PokejaxJax
+from twinstep.contracts.pokejax import POKEJAX
+from twinstep.jax_engine import compiled
+from twinstep.registry import Subject
+from twinstep.scheduling import shared
+
+
+def _contracts():
+    return [POKEJAX.contract(POKEJAX.params(variant.params)) for variant in POKEJAX.variants]
+
+
+def test_candidates_of_all_variants_have_the_same_programs():
+    pure = {id(PokejaxJax(contract).pure) for contract in _contracts()}
+    assert len(pure) == 1
+
+
+def test_an_engine_is_one_for_each_kind_of_auto_reset():
+    one, two, *_ = (PokejaxJax(contract) for contract in _contracts())
+    same = [compiled(each.contract, each.pure, "same-step") for each in (one, two)]
+    assert same[0] is same[1]
+    assert compiled(one.contract, one.pure, "off") is not same[0]
+
+
+def test_their_tests_run_in_one_process_and_those_of_others_apart():
+    pairs = [
+        pair
+        for name in ("pokejax", "pong")
+        for env in [registry.environment(name)]
+        for variant in env.variants
+        for pair in registry.pairs(Subject(env, variant))
+    ]
+    labels = {pair.label: shared(pair.label, pairs) for pair in pairs}
+    battles = {group for label, group in labels.items() if label.startswith("pokejax")}
+    assert battles == {"pokejax-jax"}
+    assert all(labels[label] == label for label in labels if label.startswith("pong"))
