@@ -77,9 +77,10 @@ def retell(subject: Subject, driver: str, seed: int) -> Told:
         chunk = record(oracle, contract, policy, starts, contract.horizon, lambda *_: None)
         length = int(chunk.lengths[0])
         actions = np.asarray(chunk.actions)[:length, 0]
-        start = Start(starts.seed[0], {n: v[0] for n, v in starts.fields.items()})
         if subject.env.narrator:
-            return registry.load_object(subject.env.narrator)(oracle, contract, start, actions)
+            return registry.load_object(subject.env.narrator)(
+                oracle, contract, take_lanes(starts, 0), actions
+            )
         return Told(list(_plain(contract, chunk.frames, actions)))
     finally:
         oracle.close()

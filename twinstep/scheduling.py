@@ -39,9 +39,10 @@ def shared(label: str, pairs: list[Pair]) -> str:
 def group_of(nodeid: str, pairs: list[Pair]) -> str:
     """Return the group of a test, which runs in one process."""
     labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
-    label = shared(group(nodeid, labels), pairs)
-    # Modules are programs of their own.
-    return f"{label}, modules" if "properties/" in nodeid else label
+    label = group(nodeid, labels)
+    together = shared(label, pairs)
+    # What all variants share takes long enough; their modules are programs of their own.
+    return f"{together}, modules" if together != label and "properties/" in nodeid else together
 
 
 def forget_programs() -> None:
