@@ -12,7 +12,7 @@ import numpy as np
 from twinstep import paths, registry
 from twinstep.contract import Contract
 from twinstep.errors import OracleMissing, UserError
-from twinstep.frames import Start
+from twinstep.frames import Start, take_lanes
 from twinstep.players import variant_of
 from twinstep.recording import record
 from twinstep.registry import Subject
@@ -78,9 +78,8 @@ def retell(subject: Subject, driver: str, seed: int) -> Told:
         length = int(chunk.lengths[0])
         actions = np.asarray(chunk.actions)[:length, 0]
         if subject.env.narrator:
-            return registry.load_object(subject.env.narrator)(
-                oracle, contract, take_lanes(starts, 0), actions
-            )
+            narrate: Narrator = registry.load_object(subject.env.narrator)
+            return narrate(oracle, contract, take_lanes(starts, 0), actions)
         return Told(list(_plain(contract, chunk.frames, actions)))
     finally:
         oracle.close()
