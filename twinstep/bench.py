@@ -178,9 +178,9 @@ def _cell(
     request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
 ) -> dict[str, Any]:
     oracle = subject.env.oracle
-    few = (oracle.bench_lanes or lanes) if oracle.bench else FEW
-    played = min(few, lanes)
     steps = request.steps_of(lanes)
+    few = FEW if not oracle.bench else oracle.bench_work // steps or lanes
+    played = min(few, lanes)
     variant = subject.variant.name
     first = Job(request.env, variant, "", "least", lanes, played, steps, tuple(cores))
     jobs = [first]

@@ -7,6 +7,7 @@ from typing import Any
 
 from twinstep import alike
 from twinstep.bench_training import training_rows
+from twinstep.players import FEW
 
 Result = Mapping[str, Any]
 
@@ -87,7 +88,8 @@ def _variant(variant: str, cells: Sequence[Result]) -> str:
     text += f"Checksums (lanes x steps x rounds): {checksums}."
     few = {r["lanes_played"] for c in cells for r in c["results"] if r["lanes_played"] < c["lanes"]}
     if few:
-        text += f" The reference played, and is compared in, the first {max(few)} lanes."
+        text += f" Of all lanes, the reference played the first {', '.join(map(str, sorted(few)))}"
+        text += f", and is compared in {FEW}."
     if len(_ways(cells)) > 2:
         text += f"\n\nWays to run the reference that were tried, M steps/s:\n\n{_tried(cells)}"
     return text

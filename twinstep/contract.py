@@ -157,6 +157,8 @@ class Contract:
     further: gates that hold beside it, all that match.
     events: things that happen in the reference, counted as coverage.
     drivers: names of the policies that level 3 plays.
+    free_seed: whether any seed goes with any start's fields; a shipped environment then takes but
+        the fields from its table of starts, and the lane's own seed.
     horizon: steps after which a recorded episode is cut if it has not ended.
     shipped: lanes at most and steps at least of a recording through auto-resets; fewer for a slow
         reference.
@@ -192,6 +194,7 @@ class Contract:
     events: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     drivers: tuple[str, ...] = ("random", "sticky")
+    free_seed: bool = False
     horizon: int = 1000
     shipped: tuple[int, int] = (32, 768)
     reset_mode: str = "none"
@@ -278,7 +281,7 @@ class Contract:
 #: What changes no trace.
 _NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed")
 #: Left out where they have these values: contracts older than the field keep their digest.
-_LATER = {"data": {}, "shipped": (32, 768)}
+_LATER = {"data": {}, "shipped": (32, 768), "free_seed": False}
 
 
 def canonical_json(value: Any) -> str:

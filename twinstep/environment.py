@@ -53,6 +53,7 @@ class OracleRef:
     bench: `module:callable`, called as `runners(contract, lanes, steps, threads)` by `twinstep
     bench`, which returns players.Entry: the reference as its own compiled program, first as it is
     built upstream, then with other flags. "" if its bridge is as fast as it can be run.
+    bench_work: environment steps of such a reference's round, in the first lanes; 0 for all.
     measured: the variants that a benchmark measures if none is chosen; the first one if empty.
     batches: the lanes it measures if none are chosen, those of the contract's largest at most.
     work: environment steps of a benchmark's round, in all lanes together.
@@ -67,7 +68,7 @@ class OracleRef:
     source: str = ""
     upstream: tuple[str, ...] = ()
     bench: str = ""
-    bench_lanes: int = 0
+    bench_work: int = 0
     measured: tuple[str, ...] = ()
     batches: tuple[int, ...] = (1024, 4096, 16384, 65536)
     work: int = 1 << 20

@@ -35,7 +35,8 @@ def use_compilation_cache() -> None:
 class PureFunctions:
     """A single environment's functions; they can be traced, vmapped and scanned.
 
-    engines: what jax_engine.py has made of them so far.
+    lanes: along which axis of a batched state jax_engine.py keeps the lanes, 0 or -1: what is free
+        for functions with a rule of their own for vmap. engines: what it has made of them so far.
     """
 
     reset: Callable[[Start], Any]
@@ -43,6 +44,7 @@ class PureFunctions:
     frame: Callable[[Any], Frame]
     load: Callable[[dict[str, Array]], Any] | None
     restart: Callable[[Any], Any] | None
+    lanes: int = 0
     engines: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -51,7 +53,8 @@ class Programs:
 
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
     batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
-    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`.
+    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`; lanes: see
+    PureFunctions.
 
     Candidates of several variants may share one object, if nothing in these functions depends on
     the variant: a program is then traced, compiled and kept in memory once.
@@ -66,12 +69,13 @@ class Programs:
         load: Callable[[dict[str, Array]], Any] | None = None,
         restart: Callable[[Any], Any] | None = None,
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
+        lanes: int = 0,
     ) -> None:
         # Jitted although every use is inside another program: each of them is traced but once,
         # not anew for every batch, auto-reset and trainer.
         reset, step, frame = map(_traced_once, (reset, step, frame))
         load, restart = (function and _traced_once(function) for function in (load, restart))
-        self.pure = PureFunctions(reset, step, frame, load, restart)
+        self.pure = PureFunctions(reset, step, frame, load, restart, lanes)
 
         def after(move: Callable[..., Any]) -> Callable[..., tuple[Any, Frame]]:
             def act(*args: Any) -> tuple[Any, Frame]:

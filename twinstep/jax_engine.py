@@ -6,6 +6,7 @@ Everything here can be traced: a trainer's own jit, vmap and scan may contain it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,10 +18,14 @@ from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.jax_candidate import PureFunctions
 from twinstep.timestep import TimeStep, next_seeds, start_of, timestep
 
+#: Elements of a lane from which on it is written by itself, and not picked one by one.
+_WIDE = 64
+
 
 class EnvState(NamedTuple):
-    """N lanes. inner: the implementation's own state. seed: u32[N, 2], of the running episodes.
+    """N lanes. inner: the implementation's own state, its lanes along `PureFunctions.lanes`.
 
+    seed: u32[N, 2], of the running episodes.
     ended: bool[N], whether the last step ended the episode (next-step auto-reset waits on it).
     """
 
@@ -41,12 +46,16 @@ class JaxEngine:
         self._pure = pure
         self._mode = auto_reset
         self._restarts = contract.reset_mode == "same-step" and pure.restart is not None
+        at = pure.lanes
+        self._begin = jax.vmap(pure.reset, out_axes=at)
+        self._act = jax.vmap(pure.step, in_axes=(at, 0), out_axes=at)
+        self._look = jax.vmap(pure.frame, in_axes=at)
 
     def reset(self, rows: Start | None, seeds: Array) -> tuple[EnvState, TimeStep]:
         """Begin one episode per seed u32[N, 2]."""
         seeds = jnp.asarray(seeds, jnp.uint32)
-        inner = jax.vmap(self._pure.reset)(start_of(rows, seeds, jnp))
-        frame = jax.vmap(self._pure.frame)(inner)
+        inner = self._begin(start_of(rows, seeds, jnp))
+        frame = self._look(inner)
         ended = jnp.zeros(len(seeds), bool)
         return EnvState(inner, seeds, ended), timestep(self._contract, frame, frame.obs)
 
@@ -54,14 +63,14 @@ class JaxEngine:
         self, rows: Start | None, state: EnvState, actions: Array
     ) -> tuple[EnvState, TimeStep]:
         """Apply actions [N, P, ...]."""
-        inner = jax.vmap(self._pure.step)(state.inner, actions)
-        frame = jax.vmap(self._pure.frame)(inner)
-        ended = frame.terminated | frame.truncated
+        inner = self._act(state.inner, actions)
+        if self._mode == "next-step":
+            return self._next_step(rows, state, inner)
+        frame = self._look(inner)
+        after = EnvState(inner, state.seed, frame.terminated | frame.truncated)
         if self._mode == "off":
-            return EnvState(inner, state.seed, ended), timestep(self._contract, frame, frame.obs)
-        if self._mode == "same-step":
-            return self._same_step(rows, EnvState(inner, state.seed, ended), frame)
-        return self._next_step(rows, state, EnvState(inner, state.seed, ended), frame)
+            return after, timestep(self._contract, frame, frame.obs)
+        return self._same_step(rows, after, frame)
 
     def rollout(
         self, rows: Start | None, state: EnvState, actions: Array
@@ -71,78 +80,108 @@ class JaxEngine:
 
     def frame(self, state: EnvState) -> Frame:
         """Return the present frame, with the inner fields."""
-        return jax.vmap(self._pure.frame)(state.inner)
+        return self._look(state.inner)
 
     def load(self, fields: Fields, seed: Array, ended: Array) -> EnvState:
         """Continue from a frame's fields."""
         assert self._pure.load is not None
-        return EnvState(jax.vmap(self._pure.load)(dict(fields)), seed, ended)
+        load = jax.vmap(self._pure.load, out_axes=self._pure.lanes)
+        return EnvState(load(dict(fields)), seed, ended)
 
     def _same_step(
         self, rows: Start | None, state: EnvState, last: Frame
     ) -> tuple[EnvState, TimeStep]:
-        state = self._renewed(rows, state, last.terminated, last.truncated)
-        frame = jax.vmap(self._pure.frame)(state.inner)._replace(
-            reward=last.reward, terminated=last.terminated, truncated=last.truncated
-        )
+        inner, shown = state.inner, last
+        if self._restarts:
+            inner = self._restarted(last.terminated, inner, inner)
+            shown = self._look(inner)
+        state = state._replace(inner=inner)
+        state, shown = self._renewed(rows, state, shown, last.terminated, last.truncated)
+        frame = last._replace(obs=shown.obs, acting=shown.acting, legal=shown.legal)
         return state, timestep(self._contract, frame, last.obs)
 
     def _next_step(
-        self, rows: Start | None, before: EnvState, after: EnvState, frame: Frame
+        self, rows: Start | None, before: EnvState, inner: Any
     ) -> tuple[EnvState, TimeStep]:
         """Lanes that ended before this step begin anew instead of playing it."""
-        last = jax.vmap(self._pure.frame)(before.inner)
+        last = self._look(before.inner)
         waited = before.ended
         # A lane of a loaded state waits without saying how its episode ended: as terminated.
-        terminated = waited & (last.terminated | ~last.truncated)
-        begun = self._renewed(rows, before, terminated, last.truncated & waited)
-        inner = _choose(waited, begun.inner, after.inner)
-        state = EnvState(inner, begun.seed, after.ended & ~waited)
-        first = jax.vmap(self._pure.frame)(begun.inner)
-        first = first._replace(
-            reward=jnp.zeros_like(first.reward),
-            terminated=jnp.zeros_like(first.terminated),
-            truncated=jnp.zeros_like(first.truncated),
+        terminated, truncated = waited & (last.terminated | ~last.truncated), waited
+        truncated = truncated & last.truncated
+        if self._restarts:
+            inner = self._restarted(terminated, before.inner, inner)
+        frame = self._look(inner)
+        state = EnvState(inner, before.seed, (frame.terminated | frame.truncated) & ~waited)
+        state, frame = self._renewed(rows, state, frame, terminated, truncated)
+        frame = frame._replace(
+            reward=_choose(waited, jnp.zeros_like(frame.reward), frame.reward),
+            terminated=frame.terminated & ~waited,
+            truncated=frame.truncated & ~waited,
         )
-        frame = _choose(waited, first, frame)
         return state, timestep(self._contract, frame, frame.obs)
 
+    def _restarted(self, terminated: Array, before: Any, after: Any) -> Any:
+        """Begin anew, in the reference's own way, what ended as `before`."""
+        at = self._pure.lanes
+        assert self._pure.restart is not None
+        again = jax.vmap(self._pure.restart, in_axes=at, out_axes=at)(before)
+        return _choose(terminated, again, after, at)
+
     def _renewed(
-        self, rows: Start | None, state: EnvState, terminated: Array, truncated: Array
-    ) -> EnvState:
-        """Begin the next episode where one ended: the reference's own way where it has one."""
-        inner = state.inner
-        fresh: Array = terminated | truncated
-        if self._restarts:
-            assert self._pure.restart is not None
-            inner = _choose(terminated, jax.vmap(self._pure.restart)(inner), inner)
-            fresh = truncated & ~terminated
-            if not self._contract.truncates:
-                return EnvState(inner, state.seed, state.ended)
+        self,
+        rows: Start | None,
+        state: EnvState,
+        frame: Frame,
+        terminated: Array,
+        truncated: Array,
+    ) -> tuple[EnvState, Frame]:
+        """Begin the next episode where one ended and was not restarted.
+
+        frame: what state.inner shows. A reset may be dear, and few lanes end at once: those are
+        gathered and reset together, in several passes if there are many.
+        """
+        fresh: Array = truncated & ~terminated if self._restarts else terminated | truncated
+        if self._restarts and not self._contract.truncates:
+            return state, frame
         seed = jnp.where(fresh[:, None], next_seeds(state.seed), state.seed)
-        return EnvState(self._compact_reset(rows, inner, seed, fresh), seed, state.ended)
+        lanes = len(fresh)
+        few = min(lanes, max(32, lanes // 32))
 
-    def _compact_reset(self, rows: Start | None, inner: Any, seed: Array, which: Array) -> Any:
-        """Reset the lanes `which`: none, a few gathered together, or all. A reset may be dear."""
-        lanes = len(which)
-        few = min(lanes, max(32, lanes // 16))
-        count = which.sum()
+        def some(carried: tuple[Array, Any, Any]) -> tuple[Array, Any, Any]:
+            left, inner, shown = carried
+            which = _First(left, few)
+            made = self._begin(start_of(rows, seed[jnp.minimum(which.place, lanes - 1)], jnp))
+            first = self._look(made)
+            inner = jax.tree.map(partial(which.put, at=self._pure.lanes), inner, made)
+            shown = jax.tree.map(which.put, shown, (first.obs, first.acting, first.legal))
+            return left & ~which.taken, inner, shown
 
-        def reset(seeds: Array) -> Any:
-            return jax.vmap(self._pure.reset)(start_of(rows, seeds, jnp))
+        begun = fresh, state.inner, (frame.obs, frame.acting, frame.legal)
+        _, inner, shown = lax.while_loop(lambda carried: carried[0].any(), some, begun)
+        obs, acting, legal = shown
+        frame = frame._replace(obs=obs, acting=acting, legal=legal)
+        return EnvState(inner, seed, state.ended), frame
 
-        def gathered(inner: Any) -> Any:
-            (place,) = jnp.nonzero(which, size=few, fill_value=lanes)
-            made = reset(seed[jnp.minimum(place, lanes - 1)])
-            return jax.tree.map(lambda old, new: old.at[place].set(new, mode="drop"), inner, made)
 
-        def everywhere(inner: Any) -> Any:
-            return _choose(which, reset(seed), inner)
+class _First:
+    """The first `few` of those lanes that bool[N] names.
 
-        if few == lanes:
-            return lax.cond(count > 0, everywhere, lambda inner: inner, inner)
-        branch = (count > 0).astype(jnp.int32) + (count > few).astype(jnp.int32)
-        return lax.switch(branch, [lambda inner: inner, gathered, everywhere], inner)
+    place: i32[few], where they are; N for those that are missing. taken: bool[N].
+    """
+
+    def __init__(self, left: Array, few: int) -> None:
+        count = jnp.cumsum(left.astype(jnp.int32))
+        self.place = jnp.searchsorted(count, jnp.arange(1, few + 1, dtype=jnp.int32))
+        self.taken = left & (count <= few)
+        self._rank = jnp.clip(count - 1, 0, few - 1)
+
+    def put(self, old: Array, new: Array, at: int = 0) -> Array:
+        """Return old, with the values of new [few, ...] in these lanes; at: the lanes' axis."""
+        if at == 0 and old.size >= _WIDE * len(old):
+            return old.at[self.place].set(new, mode="drop")
+        # On a CPU a scatter is a loop over its rows, one for each array: dear where rows are short.
+        return _choose(self.taken, jnp.take(new, self._rank, at), old, at)
 
 
 class Compiled(NamedTuple):
@@ -166,10 +205,12 @@ def compiled(contract: Contract, pure: PureFunctions, auto_reset: str) -> Compil
     return pure.engines[key]
 
 
-def _choose(which: Array, yes: Any, no: Any) -> Any:
-    """Pick lane by lane over whole trees."""
+def _choose(which: Array, yes: Any, no: Any, at: int = 0) -> Any:
+    """Pick lane by lane over whole trees; at: the lanes' axis, the first or the last."""
 
     def pick(a: Array, b: Array) -> Array:
-        return jnp.where(which.reshape(-1, *([1] * (jnp.ndim(a) - 1))), a, b)
+        shape = [1] * jnp.ndim(a)
+        shape[at] = -1
+        return jnp.where(which.reshape(shape), a, b)
 
     return jax.tree.map(pick, yes, no)

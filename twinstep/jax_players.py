@@ -133,6 +133,8 @@ class CompiledPlayer:
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """See Player."""
         self._state, first = self._env.reset(seeds)
+        size = sum(leaf.nbytes for leaf in jax.tree.leaves(self._state))
+        self.about["facts"] = {"Bytes of a lane's state": size / len(seeds)}
         if self._masked:
             self._state = (self._state, first.legal)
         with wide(self._env):

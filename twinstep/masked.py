@@ -17,11 +17,19 @@ def legalise(actions: Any, legal: Any, arrays: ModuleType = np) -> Any:
     """
     if legal is None:
         return actions
-    count = legal.astype(arrays.int32).sum(-1)
-    rank = actions % arrays.maximum(count, 1).astype(actions.dtype)
-    before = arrays.cumsum(legal.astype(arrays.int32), -1) <= rank[..., None]
-    nth = before.astype(arrays.int32).sum(-1)
+    nth = nth_legal(actions, legal, arrays).astype(actions.dtype)
     place = actions[..., None].astype(arrays.int32)
     fits = arrays.take_along_axis(legal, place, -1)[..., 0]
-    chosen = arrays.where(fits, actions, nth.astype(actions.dtype))
-    return arrays.where(count == 0, arrays.zeros_like(actions), chosen)
+    return arrays.where(fits, actions, nth)
+
+
+def nth_legal(number: Any, legal: Any, arrays: ModuleType = np) -> Any:
+    """Return the (number mod count)-th legal action i32[...], 0 where none is legal.
+
+    number: integers [...], not negative. legal: bool[..., A].
+    """
+    ones = legal.astype(arrays.int32)
+    rank = number % arrays.maximum(ones.sum(-1), 1).astype(number.dtype)
+    before = arrays.cumsum(ones, -1, dtype=arrays.int32) <= rank[..., None].astype(arrays.int32)
+    nth = before.sum(-1, dtype=arrays.int32)
+    return arrays.where(ones.sum(-1) == 0, arrays.zeros_like(nth), nth)

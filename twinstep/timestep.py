@@ -93,13 +93,16 @@ class StartTable:
     """Where episodes begin: the start of a seed, also for what a seed cannot carry.
 
     Without `Start.fields` a seed is a start. With them, a seed picks a row of a table,
-    so that auto-reset needs no work on the host; the row's own seed replaces the picking one.
+    so that auto-reset needs no work on the host; the row's own seed replaces the picking one,
+    unless the contract's seeds are free and nobody gave the table: rows.seed is then empty.
     """
 
     def __init__(self, contract: Contract, table: Start | None = None) -> None:
         self.rows: Start | None = table
         if table is None and contract.starts:
             self.rows = starts_of(contract, lane_seeds(0, TABLE))
+            if contract.free_seed:
+                self.rows = self.rows._replace(seed=np.zeros((0, 2), np.uint32))
 
     def of(self, seeds: Any) -> Start:
         """Return the starts of seeds u32[N, 2], NumPy."""
@@ -113,9 +116,10 @@ def start_of(rows: Start | None, seeds: Any, arrays: Any) -> Start:
     """
     if rows is None:
         return Start(seeds, {})
-    count = len(rows.seed)
+    own = len(rows.seed) == 0
+    count = len(next(iter(rows.fields.values()))) if own else len(rows.seed)
     # Both words matter: later episodes of a lane go through the table with a large stride.
     mixed = seeds[..., 0] + seeds[..., 1] * np.uint32(0x9E3779B1)
     row = (mixed % np.uint32(count)).astype(np.int32)
     take = lambda values: arrays.asarray(values)[row]  # noqa: E731
-    return Start(take(rows.seed), {n: take(v) for n, v in rows.fields.items()})
+    return Start(seeds if own else take(rows.seed), {n: take(v) for n, v in rows.fields.items()})

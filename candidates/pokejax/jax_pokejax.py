@@ -36,6 +36,7 @@ PROGRAMS = Programs(
     frame=_frame,
     load=lambda fields: State(**fields),
     modules=CALLS,
+    lanes=-1,
 )
 
 

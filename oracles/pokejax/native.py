@@ -39,7 +39,7 @@ class Battles:
         """Begin battles of seeds u32[N, 2]; actions i32[T, N, 2] are of every `play`."""
         rows = StartTable(self._contract).rows
         assert rows is not None
-        table = started(rows)
+        table = started(rows._replace(seed=np.zeros((len(rows.fields["team"]), 2), np.uint32)))
         self._steps, lanes = actions.shape[:2]
         self._edges = np.linspace(0, lanes, len(self._engines) + 1).astype(int).tolist()
         self._asked = []

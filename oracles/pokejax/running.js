@@ -1,7 +1,8 @@
 'use strict';
 /*
  * Battles played on and on in one call, for measuring the reference: no Python between two steps.
- * Episodes begin as `twinstep.make` lets them, from the rows of a table that a lane's seed picks.
+ * Episodes begin as `twinstep.make` lets them: a lane's seed picks a row of a table and replaces the
+ * seed in it.
  */
 
 const { OBSERVED } = require('./observation.js');
@@ -36,7 +37,10 @@ class Running {
 
   start([first, second]) {
     const row = ((first + Math.imul(second, 0x9E3779B1)) >>> 0) % this.count;
-    return this.begun(this.table, row * this.width);
+    const given = this.table.slice(row * this.width, (row + 1) * this.width);
+    given[0] = first;
+    given[1] = second;
+    return this.begun(given, 0);
   }
 
   /** Play actions, [steps, lanes, 2]; returns what each step of each lane gives. */

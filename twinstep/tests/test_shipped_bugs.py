@@ -4,23 +4,23 @@ import jax.numpy as jnp
 import pytest
 
 from twinstep import jax_engine
+from twinstep.frames import Start
 from twinstep.harness import Divergence
-from twinstep.jax_engine import EnvState, JaxEngine
+from twinstep.jax_engine import JaxEngine
 from twinstep.rollouts import test_shipped
-from twinstep.timestep import next_seeds
 
 
-def _never(self, rows, state, terminated, truncated):
-    return state
+def _nowhere(self, terminated, before, after):
+    return after
 
 
-def _everywhere(self, rows, state, terminated, truncated):
-    return _RENEWED(self, rows, state, jnp.ones_like(terminated), truncated)
+def _everywhere(self, terminated, before, after):
+    return _RESTARTED(self, jnp.ones_like(terminated), before, after)
 
 
-def _from_the_seed(self, rows, state, terminated, truncated):
-    seed = jnp.where(terminated[:, None], next_seeds(state.seed), state.seed)
-    return EnvState(self._compact_reset(rows, state.inner, seed, terminated), seed, state.ended)
+def _from_the_seed(self, terminated, before, after):
+    fresh = self._begin(Start(jnp.zeros((len(terminated), 2), jnp.uint32), {}))
+    return jax_engine._choose(terminated, fresh, after)
 
 
 def _late_final(self, rows, state, last):
@@ -33,23 +33,27 @@ def _lost_end(self, rows, state, last):
     return state, steps._replace(terminated=jnp.zeros_like(steps.terminated))
 
 
-def _plays_on(self, rows, before, after, frame):
-    state, steps = _NEXT_STEP(self, rows, before, after, frame)
-    return state._replace(inner=after.inner), steps
+def _plays_on(self, rows, before, inner):
+    state, steps = _NEXT_STEP(self, rows, before, inner)
+    return state._replace(inner=inner), steps
 
 
-_RENEWED, _SAME_STEP, _NEXT_STEP = (
-    JaxEngine._renewed,
+_RESTARTED, _SAME_STEP, _NEXT_STEP = (
+    JaxEngine._restarted,
     JaxEngine._same_step,
     JaxEngine._next_step,
 )
 BUGS = {
-    "no lane is reset": ("same-step", "_renewed", _never),
-    "every lane is reset": ("same-step", "_renewed", _everywhere),
-    "a fresh start in place of the reference's restart": ("same-step", "_renewed", _from_the_seed),
+    "no lane is reset": ("same-step", "_restarted", _nowhere),
+    "every lane is reset": ("same-step", "_restarted", _everywhere),
+    "a fresh start in place of the reference's restart": (
+        "same-step",
+        "_restarted",
+        _from_the_seed,
+    ),
     "the final observation is the next episode's": ("same-step", "_same_step", _late_final),
     "the end is not reported": ("same-step", "_same_step", _lost_end),
-    "no lane is reset, next-step": ("next-step", "_renewed", _never),
+    "no lane is reset, next-step": ("next-step", "_restarted", _nowhere),
     "a lane that waits plays its old episode on": ("next-step", "_next_step", _plays_on),
 }
 
@@ -75,11 +79,11 @@ def test_a_bug_in_auto_reset_is_found(fs8, monkeypatch, name):
 def test_lanes_that_depend_on_their_place_are_found_in_the_largest_batch(fs8, monkeypatch):
     """Planted: beyond the first 4,096 lanes nothing is ever reset."""
 
-    def planted(self, rows, state, terminated, truncated):
+    def planted(self, terminated, before, after):
         near = jnp.arange(len(terminated)) < 4096
-        return _RENEWED(self, rows, state, terminated & near, truncated)
+        return _RESTARTED(self, terminated & near, before, after)
 
     fs8.test, fs8.level, fs8.driver, fs8.notes = "largest", 3, "", {}
-    monkeypatch.setattr(jax_engine.JaxEngine, "_renewed", planted)
+    monkeypatch.setattr(JaxEngine, "_restarted", planted)
     with pytest.raises(Divergence, match="lane"):
         test_shipped.test_recorded_lanes_match_inside_the_largest_batch(fs8)
