@@ -28,6 +28,7 @@ from twinstep.contracts.pokejax_events import reached
 from twinstep.contracts.pokejax_layout import ACTIONS, FORMATS, OBSERVATION, RULES, STATE, TEAM
 from twinstep.contracts.pokejax_modules import modules
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
+from twinstep.plans import PPO, Transfer
 
 #: Families of moves by number; teams of one family meet its rules far more often than others do.
 FAMILIES: dict[str, tuple[int, ...]] = {
@@ -44,6 +45,33 @@ FAMILIES: dict[str, tuple[int, ...]] = {
     # Stages in both directions, and the drops of paralysis and burn.
     "stages": (14, 97, 133, 112, 45, 39, 81, 103, 28, 104, 86, 53, 51, 145, 94),
 }
+_PLAYERS = "twinstep.transfer.pokejax"
+#: 5 x 4,032 games a side: a true difference of 0 is then found equivalent 19 times in 20. The
+#: opponent slips, or win rates would lie near 0 and 1, where differences are small.
+_TRANSFER = Transfer(
+    margin=0.02,
+    solved=0.5,
+    steps=1_000_000,
+    ppo=PPO(
+        learning_rate=1e-3,
+        gamma=0.99,
+        entropy=0.01,
+        lanes=128,
+        steps=64,
+        hidden=(128, 128),
+        encode=f"{_PLAYERS}.features:encode",
+    ),
+    seeds=5,
+    tries=10,
+    episodes=64,
+    games=63,
+    gap=5.0,
+    opponent=f"{_PLAYERS}.heuristics:mixed",
+    shaping=f"{_PLAYERS}.features:potential",
+    reference_steps=131_072,
+    reference_solved=0.25,
+    training=False,
+)
 _TEAMS: dict[str, Callable[[np.ndarray], dict[str, np.ndarray]]] = {
     "randbats": pokejax_teams.randbats,
     "anything": pokejax_teams.anything,
@@ -85,6 +113,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         truncates=False,
         largest_batch=16384,
         placed=0,
+        transfer=_TRANSFER if params["format"] == "gen1randombattle" else None,
     )
 
 
@@ -163,6 +192,12 @@ POKEJAX = Environment(
     drivers={
         "attack": "twinstep.rollouts.drivers.pokejax:attack",
         "switch": "twinstep.rollouts.drivers.pokejax:switch",
+    },
+    players={
+        "random": f"{_PLAYERS}.heuristics:random",
+        "mixed": f"{_PLAYERS}.heuristics:mixed",
+        "max-damage": f"{_PLAYERS}.heuristics:max_damage",
+        "minimax": f"{_PLAYERS}.minimax:minimax",
     },
     narrator="twinstep.oracles.pokejax.replay:narrate",
     doc="Two players battle with teams of up to six Pokemon by the rules of generation 1.",

@@ -51,7 +51,7 @@ def test_policies_play_the_same_games_from_the_same_starts(lab, plan, trained_in
     except UserError as reason:
         pytest.skip(str(reason))
     group = _group(lab, trained_in, plan)
-    outcome = policy_transfer.same_games(lab, group)
+    outcome = policy_transfer.same_games(lab, group, plan)
     lab.notes["lines"].append(
         f"L4 {lab.pair.subject.label}: trained={group.backend}, {outcome.episodes} matched starts, "
         f"{outcome.steps} steps: {len(outcome.divergences) or 'none'} differ"

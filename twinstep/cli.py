@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from twinstep import __version__, bench, cache_command, init, play, registry
+from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.protocols import NotCallable
 from twinstep.running import CandidateBroken
@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_to(commands)
     init.add_to(commands)
     play.add_to(commands)
+    elo.add_to(commands)
     return parser
 
 

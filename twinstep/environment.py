@@ -123,6 +123,8 @@ class Environment:
 
     contract: builds the contract from a full set of parameters (data in, data out).
     drivers: further drivers by name, `module:callable` each, beside the core's own.
+    players: of a game of two, `module:callable` each, a duels.Player; the first one is the anchor
+        of the ratings that `twinstep elo` gives.
     narrator: `module:callable`, a play.Narrator that retells an episode; "" for a line per step.
     """
 
@@ -134,6 +136,7 @@ class Environment:
     parameters: tuple[Parameter, ...] = ()
     drivers: Mapping[str, str] = field(default_factory=dict)
     narrator: str = ""
+    players: Mapping[str, str] = field(default_factory=dict)
     doc: str = ""
 
     def params(self, chosen: Mapping[str, Any]) -> dict[str, Any]:

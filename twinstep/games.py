@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twinstep.compare import Miss, differs
-from twinstep.env import Env
+from twinstep.duels import Arena, joint_actions
 from twinstep.frames import Array, take_lanes
 from twinstep.gates import Lockstep
 from twinstep.lockstep import Divergence, Outcome
@@ -50,7 +50,7 @@ class Games(NamedTuple):
 class _Table:
     """One backend with a cast playing in it."""
 
-    def __init__(self, env: Env, cast: Cast, seeds: np.ndarray, noise: Sequence[int]) -> None:
+    def __init__(self, env: Arena, cast: Cast, seeds: np.ndarray, noise: Sequence[int]) -> None:
         self._env, self._cast = env, cast
         self._grid = (cast.size, len(seeds) // cast.size)
         self._rng = np.random.default_rng(list(noise))
@@ -75,27 +75,41 @@ class _Table:
         self.ended = np.asarray(self.now.terminated) | np.asarray(self.now.truncated)
 
 
-def play(env: Env, cast: Cast, seeds: np.ndarray, noise: Sequence[int], plan: Transfer) -> Games:
-    """Play each lane's first episode, from seeds u32[S * E, 2]. Actions are sampled.
+def play(
+    env: Arena,
+    cast: Cast,
+    seeds: np.ndarray,
+    noise: Sequence[int],
+    plan: Transfer,
+    games: int = 1,
+) -> Games:
+    """Play the first `games` episodes of each lane, from seeds u32[S * L, 2]. Actions are sampled.
 
-    env: made with same-step auto-reset. noise: seed of the sampling.
+    env: made with same-step auto-reset. noise: seed of the sampling. E of the result is L * games.
     """
     table = _Table(env, cast, seeds, noise)
-    running = np.ones(len(seeds), bool)
-    scores = np.zeros(len(seeds))
-    for _ in range(env.contract.horizon):
+    lanes = np.arange(len(seeds))
+    place = np.zeros(len(seeds), int)
+    # One more column for what lanes play while others still need it.
+    scores = np.zeros((len(seeds), games + 1))
+    for _ in range(env.contract.horizon * games):
         table.step()
         reward = np.asarray(table.now.reward).astype(np.float64)
-        scores += np.where(running & (np.abs(reward) >= plan.counted), reward, 0.0)
-        running &= ~table.ended
-        if not running.any():
+        scores[lanes, place] += np.where(np.abs(reward) >= plan.counted, reward, 0.0)
+        place = np.minimum(place + table.ended, games)
+        if place.min() == games:
             break
     grid = (cast.size, -1)
-    return Games(scores.reshape(grid), ~running.reshape(grid))
+    finished = np.arange(games) < place[:, None]
+    return Games(scores[:, :games].reshape(grid), finished.reshape(grid))
 
 
 def play_both(
-    oracle: Env, candidate: Env, cast: Cast, seeds: np.ndarray, noise: Sequence[int]
+    oracle: Arena,
+    candidate: Arena,
+    cast: Cast,
+    seeds: np.ndarray,
+    noise: Sequence[int],
 ) -> Outcome:
     """Play the same first episodes in both, from seeds u32[S * E, 2], with the same noise.
 
@@ -126,8 +140,9 @@ def play_both(
         for table in tables:
             table.step()
         # Equal observations and noise give equal actions, so that one list serves both.
-        history.append(tables[0].actions)
-        assert np.array_equal(tables[0].actions[running], tables[1].actions[running])
+        played = [joint_actions(table.state, table.actions) for table in tables]
+        history.append(played[0])
+        assert np.array_equal(played[0][running], played[1][running])
         outcome.steps += int(running.sum())
         compare(step + 1, _HEADS)
         running &= ~tables[0].ended
@@ -146,7 +161,7 @@ def _wrong(one: Array | None, other: Array | None, running: np.ndarray) -> np.nd
     return differs(one, other, Lockstep()).reshape(len(one), -1).any(-1) & running
 
 
-def _with_player(env: Env, history: list[np.ndarray], lane: int) -> np.ndarray:
+def _with_player(env: Arena, history: list[np.ndarray], lane: int) -> np.ndarray:
     """Return a lane's actions so far, [T, P, ...]."""
-    dtype, shape = env.contract.action_layout()
+    dtype, shape = getattr(env, "joint", env.contract).action_layout()
     return np.array([actions[lane] for actions in history], dtype).reshape(-1, *shape)

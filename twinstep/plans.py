@@ -16,7 +16,9 @@ class PPO:
     batch. minibatches: updates a pass; must divide `lanes`. gamma, lam: discount and GAE's
     lambda. entropy, value: coefficients in the loss. norm: limit of the gradient's global
     norm. lanes, steps: a batch is `steps` steps of `lanes` environments. hidden: units of the
-    tanh layers. memory: units of a GRU after them; 0 for a feed-forward policy.
+    tanh layers. memory: units of a GRU after them; 0 for a feed-forward policy. encode:
+    `module:callable`, (obs f32[..., K], xp) -> f32[..., F], what the network is given in place of
+    the observation.
     """
 
     learning_rate: float = 3e-3
@@ -32,6 +34,7 @@ class PPO:
     steps: int = 32
     hidden: tuple[int, ...] = (64, 64)
     memory: int = 0
+    encode: str = ""
 
     def __post_init__(self) -> None:
         if self.minibatches < 1 or self.lanes % self.minibatches:
@@ -51,6 +54,12 @@ class Transfer:
         be used up for them.
     episodes: first episodes played per policy and backend, cut at the contract's horizon.
     gap: margins by which a policy must beat random play, in the backend that trained it.
+    games: first episodes of each lane that are played where scores are compared.
+    opponent: `module:callable`, the duels.Player on the other side of a game of two, where the
+        score is the win rate; "" where there is one player. shaping: `module:callable`, a potential
+        that pays while policies are trained, and only then; "" for none.
+    reference_steps, reference_solved: `steps` and `solved` of training in the reference, where it
+        cannot be trained as long; 0 for the same.
     training: whether policies trained and played in either backend are compared too. Not where
         training seeds spread so widely that `seeds` of them could never show the margin.
     """
@@ -64,4 +73,9 @@ class Transfer:
     tries: int = 20
     episodes: int = 128
     gap: float = 10.0
+    games: int = 1
+    opponent: str = ""
+    shaping: str = ""
+    reference_steps: int = 0
+    reference_solved: float = 0.0
     training: bool = True

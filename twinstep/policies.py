@@ -7,6 +7,7 @@ parameters of S policies stacked (`[S, ...]`), inputs are `[S, N, ...]`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from twinstep.contract import ActionSpace, Box, Contract, Discrete
 from twinstep.errors import UserError
 from twinstep.frames import Array
+from twinstep.registry import load_object
 
 #: name -> f32 array.
 Params = dict[str, Array]
@@ -28,23 +30,30 @@ _NEVER = -1e9
 class Policy:
     """An actor and a critic on one trunk of tanh layers, with a GRU after it if `memory`.
 
-    inputs: elements of an observation. action: discrete actions are drawn from a masked
-    softmax, real ones from a Gaussian whose standard deviation does not depend on the
-    observation; its unit is half the action's range, and what falls outside is clipped.
+    inputs: elements of an observation, or of what `encode` makes of it. action: discrete actions
+    are drawn from a masked softmax, real ones from a Gaussian whose standard deviation does not
+    depend on the observation; its unit is half the action's range, and what falls outside is
+    clipped.
     """
 
     inputs: int
     action: ActionSpace
     hidden: tuple[int, ...] = (64, 64)
     memory: int = 0
+    encode: Callable[[Array, Any], Array] | None = None
 
     @classmethod
-    def of(cls, contract: Contract, hidden: tuple[int, ...], memory: int) -> Policy:
-        """Return the policy of a contract. UserError with more than one player."""
+    def of(
+        cls, contract: Contract, hidden: tuple[int, ...], memory: int, encode: str = ""
+    ) -> Policy:
+        """Return the policy of a contract; see plans.PPO. UserError with more than one player."""
         if contract.players != 1:
             raise UserError(f"{contract.version} has {contract.players} players; PPO trains one")
         size = math.prod(contract.observation.shape)
-        return cls(size, contract.action, tuple(hidden), memory)
+        encoder = load_object(encode) if encode else None
+        if encoder is not None:
+            size = encoder(np.zeros((1, size), np.float32), np).shape[-1]
+        return cls(size, contract.action, tuple(hidden), memory, encoder)
 
     @property
     def width(self) -> int:
@@ -102,7 +111,7 @@ class Policy:
         def layer(name: str, x: Array) -> Array:
             return x @ params[f"{name}_w"] + params[f"{name}_b"][..., None, :]
 
-        x = obs
+        x = obs if self.encode is None else self.encode(obs, xp)
         for place in range(len(self.hidden)):
             x = xp.tanh(layer(f"layer{place}", x))
         if self.memory:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from twinstep import tost
+from twinstep.duels import Arena, Duel
 from twinstep.env import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.games import Cast, Games, play, play_both
@@ -22,6 +23,7 @@ from twinstep.lockstep import Outcome
 from twinstep.plans import Transfer
 from twinstep.ppo import train
 from twinstep.recording import offers
+from twinstep.registry import load_object
 
 #: Sets of environment seeds, apart from each other and from those of training, which are below
 #: 2**31: for the gate, for the two sides of (b), for (a), and for random play.
@@ -81,6 +83,14 @@ def oracle_env(reference: Reference) -> Env:
     return Env(reference.subject, ORACLE, "same-step")
 
 
+def against(env: Env, plan: Transfer, training: bool = False) -> Arena:
+    """Return the environment as the plan's one player meets it; training: with its shaping."""
+    if not plan.opponent:
+        return env
+    shaping = load_object(plan.shaping) if training and plan.shaping else None
+    return Duel(env, load_object(plan.opponent), shaping, plan.ppo.gamma)
+
+
 _GROUPS: WeakKeyDictionary[Lab | Reference, Group | Unfit] = WeakKeyDictionary()
 
 
@@ -111,6 +121,8 @@ def train_solved(
     A seed that is not solved is replaced by the next number. Unfit if `plan.tries` numbers do
     not give enough, or a solved policy does not beat random play by `plan.gap` margins.
     """
+    steps, solved = budget(plan, env.backend)
+    arena = against(env, plan)
     kept: list[tuple[int, dict[str, np.ndarray], np.ndarray]] = []
     tried, policy, best = 0, None, -np.inf
     random = np.nan
@@ -119,20 +131,20 @@ def train_solved(
         if wanted == 0:
             raise Unfit(
                 f"trained in {env.backend}, only {len(kept)} of {plan.tries} seeds reach "
-                f"{plan.solved:g} (best mean score {best:.2f}); {plan.seeds} are needed"
+                f"{solved:g} (best mean score {best:.2f}); {plan.seeds} are needed"
             )
         begin = tried + (0 if env.backend == ORACLE else FIRST_SEED)
         seeds = range(begin, begin + wanted)
-        made = train(env, plan.ppo, list(seeds), plan.steps, progress)
+        made = train(against(env, plan, training=True), plan.ppo, list(seeds), steps, progress)
         policy, cast = made.policy, Cast(made.policy, made.params)
         if not tried:
             alone = environment_seeds(RANDOM, plan.episodes)
-            random = float(play(env, cast.random(), alone, (RANDOM,), plan).scores.mean())
+            random = float(play(arena, cast.random(), alone, (RANDOM,), plan).scores.mean())
         starts = environment_seeds(GATE, wanted * plan.episodes)
-        scores = play(env, cast, starts, (GATE, tried), plan).scores
+        scores = play(arena, cast, starts, (GATE, tried), plan).scores
         best = max(best, float(scores.mean(1).max()))
         for place, seed in enumerate(seeds):
-            if scores[place].mean() >= plan.solved:
+            if scores[place].mean() >= solved:
                 params = {name: values[place] for name, values in made.params.items()}
                 kept.append((seed, params, scores[place]))
         tried += wanted
@@ -150,6 +162,13 @@ def train_solved(
     return group
 
 
+def budget(plan: Transfer, backend: str) -> tuple[int, float]:
+    """Return the steps of training in a backend, and the score of a policy that is solved."""
+    if backend == ORACLE and plan.reference_steps:
+        return plan.reference_steps, plan.reference_solved
+    return plan.steps, plan.solved
+
+
 def _require_skill(group: Group, plan: Transfer) -> None:
     worst = float(group.scores.mean(1).min())
     least = group.random + plan.gap * plan.margin
@@ -162,19 +181,24 @@ def _require_skill(group: Group, plan: Transfer) -> None:
 
 def rule(plan: Transfer) -> str:
     """Return what is declared beforehand, as one line."""
+    steps, solved = (
+        " and ".join(dict.fromkeys(f"{budget(plan, side)[i] / unit:g}" for side in ("", ORACLE)))
+        for i, unit in ((0, 1e6), (1, 1))
+    )
     return (
-        f"L4 rule: {plan.seeds} policies from each backend, {plan.steps / 1e6:g}M steps each; "
-        f"solved: mean score >= {plan.solved:g} where trained, else the next seed, at most "
+        f"L4 rule: {plan.seeds} policies from each backend, {steps}M steps each; "
+        f"solved: mean score >= {solved} where trained, else the next seed, at most "
         f"{plan.tries}, from 0 in the oracle and {FIRST_SEED} elsewhere; margin {plan.margin:g}"
     )
 
 
-def same_games(lab: Lab, group: Group) -> Outcome:
+def same_games(lab: Lab, group: Group, plan: Transfer) -> Outcome:
     """Play a group's policies in both from matched starts with the same sampling noise: (a)."""
     starts = environment_seeds(MATCHED, group.cast.size * MATCHED_EPISODES)
-    oracle, candidate = oracle_env(lab.reference), lab.env("same-step")
+    oracle = oracle_env(lab.reference)
     try:
-        return play_both(oracle, candidate, group.cast, starts, (MATCHED,))
+        both = against(oracle, plan), against(lab.env("same-step"), plan)
+        return play_both(*both, group.cast, starts, (MATCHED,))
     finally:
         oracle.close()
 
@@ -183,7 +207,7 @@ def fresh_games(env: Env, group: Group, plan: Transfer) -> Games:
     """Play a group's policies from starts and noise that only this side has."""
     kind = ORACLE_SIDE if env.backend == ORACLE else CANDIDATE_SIDE
     starts = environment_seeds(kind, group.cast.size * plan.episodes)
-    return play(env, group.cast, starts, (kind,), plan)
+    return play(against(env, plan), group.cast, starts, (kind,), plan, plan.games)
 
 
 def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None = None) -> Verdict:
@@ -205,7 +229,7 @@ def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None 
         raise Unfit(f"trained in {group.backend}: {problem}") from None
     return Verdict(
         found,
-        f"L4 {lab.pair.subject.label}: n={group.cast.size} seeds x{plan.episodes} ep, "
+        f"L4 {lab.pair.subject.label}: n={group.cast.size} seeds x{plan.episodes * plan.games} ep, "
         f"trained={group.backend}, eval oracle {oracle.scores.mean():.2f} vs {name} "
         f"{candidate.scores.mean():.2f}, {found}, random {group.random:.1f}, "
         f"unsolved {group.tried - group.cast.size}/{group.tried}{_unfinished(oracle, candidate)}: "
@@ -219,7 +243,10 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     groups: the oracle's and the candidate's. Unfit if either's scores do not vary.
     """
     env = oracle_env(lab.reference)
-    sides = fresh_games(env, groups[0], plan), fresh_games(lab.env("same-step"), groups[1], plan)
+    sides = (
+        fresh_games(env, groups[0], plan),
+        fresh_games(lab.env("same-step"), groups[1], plan),
+    )
     env.close()
     means = [side.scores.mean(1) for side in sides]
     try:
@@ -230,8 +257,9 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     unsolved = " and ".join(f"{g.tried - g.cast.size}/{g.tried}" for g in groups)
     return Verdict(
         found,
-        f"L4 {lab.pair.subject.label}: n={sizes} seeds x{plan.episodes} ep, trained and played in "
-        f"oracle {means[0].mean():.2f} vs {groups[1].backend} {means[1].mean():.2f}, unpaired, "
+        f"L4 {lab.pair.subject.label}: n={sizes} seeds x{plan.episodes * plan.games} ep, "
+        f"trained and played in oracle {means[0].mean():.2f} vs {groups[1].backend} "
+        f"{means[1].mean():.2f}, unpaired, "
         f"{found}, unsolved {unsolved}{_unfinished(*sides)}: {found.verdict}",
     )
 

@@ -20,7 +20,7 @@ import numpy as np
 import optax
 from jax import lax
 
-from twinstep.env import Env
+from twinstep.duels import Arena
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
@@ -78,7 +78,7 @@ class _Row(NamedTuple):
 
 
 def train(
-    env: Env,
+    env: Arena,
     ppo: PPO,
     seeds: Sequence[int],
     steps: int,
@@ -116,9 +116,9 @@ def train(
 class Trainer:
     """The compiled functions of `train` for one environment and one choice of settings."""
 
-    def __init__(self, env: Env, ppo: PPO) -> None:
+    def __init__(self, env: Arena, ppo: PPO) -> None:
         self._env, self._ppo = env, ppo
-        self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory)
+        self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory, ppo.encode)
         clipped = optax.clip_by_global_norm(ppo.norm)
         self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
         self._act = jax.jit(jax.vmap(partial(_act, self.policy)))

@@ -53,7 +53,7 @@ def lines(
     for bug in bugs:
         with planted(harness, bug) as lab:
             score, shown, word = _scores(lab, group, plan, oracle)
-            games = policy_transfer.same_games(lab, group)
+            games = policy_transfer.same_games(lab, group, plan)
             first = next((kind for kind in KINDS if failure(lab, kind)), "")
         asked += 1
         missed += word == EQUIVALENT

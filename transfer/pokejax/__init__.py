@@ -1,0 +1,1 @@
+"""Players of Generation 1 battles."""

@@ -1,0 +1,131 @@
+"""`twinstep elo ENV`: every player of a game against every other, and what each is worth."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinstep import registry
+from twinstep.duels import Player, player_of, win_rates
+from twinstep.env import ORACLE, Env
+from twinstep.errors import UserError
+from twinstep.players import variant_of
+
+#: The rating of the first player, to which the others are given.
+ANCHOR = 1000
+#: Resampled tables that the spread is taken from.
+RESAMPLES = 200
+
+
+class Table(NamedTuple):
+    """K players. names; elo, spread: f64[K], with the standard error; rates: f64[K, K].
+
+    rates: mean worth of a game to the row's player, NaN on the diagonal.
+    """
+
+    names: Sequence[str]
+    elo: np.ndarray
+    spread: np.ndarray
+    rates: np.ndarray
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand's parser."""
+    elo = commands.add_parser("elo", help="a round robin of an environment's players")
+    elo.add_argument("env", help="the environment's name")
+    elo.add_argument("--variant", default="", help="default: the first")
+    elo.add_argument("--backend", default="", help="default: the first candidate; or `oracle`")
+    elo.add_argument("--games", type=int, default=1024, help="games of each pair; default: 1024")
+    elo.add_argument("--lanes", type=int, default=256, help="games side by side; default: 256")
+    elo.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    declared = registry.environment(args.env)
+    if not declared.players:
+        raise UserError(f"{args.env} declares no players: it is no game of two")
+    if args.games < 1 or args.lanes < 1:
+        raise UserError("--games and --lanes are at least 1")
+    subject = variant_of(args.env, args.variant or declared.variants[0].name)
+    players = {name: player_of(declared, name) for name in declared.players}
+    env = Env(subject, args.backend or declared.candidates[0].name, "same-step")
+    begun = time.perf_counter()
+    lanes = min(args.lanes, args.games)
+    try:
+        found = round_robin(env, players, args.games, lanes, progress=sys.stderr.isatty())
+    finally:
+        env.close()
+    table = rated(list(players), found)
+    print("\n".join(lines(table)))
+    where = "the reference" if env.backend == ORACLE else f"candidate {env.backend}"
+    count = sum(len(worth) for worth in found.values())
+    print(f"{count} games in {where}, {time.perf_counter() - begun:.0f} s")
+    return 0
+
+
+def round_robin(
+    env: Env, players: Mapping[str, Player], games: int, lanes: int, progress: bool = False
+) -> dict[tuple[str, str], np.ndarray]:
+    """Return what each game was worth to the first of each pair, f64[K]."""
+    found = {}
+    for first, other in itertools.combinations(players, 2):
+        if progress:
+            print(f"\r{first} against {other} ", end="", file=sys.stderr, flush=True)
+        found[first, other] = win_rates(env, players[first], players[other], games, lanes)
+    if progress:
+        print(file=sys.stderr)
+    return found
+
+
+def rated(names: Sequence[str], found: Mapping[tuple[str, str], np.ndarray]) -> Table:
+    """Fit Elo ratings to the games of all pairs."""
+    rng = np.random.default_rng(0)
+    place = {name: i for i, name in enumerate(names)}
+    again = [
+        _fitted(len(names), {pair: rng.choice(worth, len(worth)) for pair, worth in found.items()},
+                place)
+        for _ in range(RESAMPLES)
+    ]  # fmt: skip
+    rates = np.full((len(names), len(names)), np.nan)
+    for (first, other), worth in found.items():
+        rates[place[first], place[other]] = worth.mean()
+        rates[place[other], place[first]] = 1 - worth.mean()
+    return Table(names, _fitted(len(names), found, place), np.std(again, 0), rates)
+
+
+def _fitted(
+    count: int, found: Mapping[tuple[str, str], np.ndarray], place: Mapping[str, int]
+) -> np.ndarray:
+    """Return the most likely ratings; a tie added to each pair keeps whoever won all finite."""
+    won, games = np.zeros(count), np.zeros((count, count))
+    for (first, other), worth in found.items():
+        i, j = place[first], place[other]
+        won[i] += worth.sum() + 0.5
+        won[j] += (1 - worth).sum() + 0.5
+        games[i, j] += len(worth) + 1
+        games[j, i] += len(worth) + 1
+    strength = np.ones(count)
+    for _ in range(2000):  # Zermelo's iteration
+        strength = won / (games / (strength[:, None] + strength[None])).sum(1)
+        strength /= strength[0]
+    return ANCHOR + 400 * np.log10(strength)
+
+
+def lines(table: Table) -> list[str]:
+    """Return the table as Markdown, the best player first."""
+    order = np.argsort(-table.elo)
+    names = [table.names[i] for i in order]
+    rows = [f"| player | Elo | {' | '.join(f'against {n}' for n in names)} |"]
+    rows.append("|" + " --- |" * (len(names) + 2))
+    for i in order:
+        rates = ["" if np.isnan(table.rates[i, j]) else f"{table.rates[i, j]:.3f}" for j in order]
+        mark = f"{table.elo[i]:.0f} ± {table.spread[i]:.0f}"
+        rows.append(f"| {table.names[i]} | {mark} | {' | '.join(rates)} |")
+    return rows
