@@ -35,6 +35,7 @@ LEVELS = {
 }
 _HARNESS = pytest.StashKey[Harness]()
 _PAIRS = pytest.StashKey[list[Pair]]()
+_GROUPS = pytest.StashKey[scheduling.Groups]()
 _NOTES = pytest.StashKey[list[str]]()
 _IMPORTED = pytest.StashKey[Any]()
 _EXPECTED = pytest.StashKey[list[baseline.Expected]]()
@@ -163,6 +164,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         choice = _chosen(config)
         config.stash[_PAIRS], config.stash[_NOTES] = choice.pairs, choice.notes
+        config.stash[_GROUPS] = scheduling.Groups(choice.pairs)
         config.stash[_EXPECTED] = baseline.declared(config.stash[_PAIRS])
         config.stash[_HARNESS] = _open_harness(config)
     except UserError as error:
@@ -311,7 +313,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Compile each candidate in one process only: `--dist loadgroup` groups by candidate."""
     if config.getvalue("dist") == "loadgroup":
-        return scheduling.by_pair(config, log, config.stash[_PAIRS])
+        return scheduling.by_pair(config, log, config.stash[_GROUPS])
     return None
 
 
@@ -408,8 +410,8 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return
     if not hasattr(item.config, "workerinput"):
         return
-    pairs = item.config.stash[_PAIRS]
-    if scheduling.group_of(item.nodeid, pairs) != scheduling.group_of(nextitem.nodeid, pairs):
+    groups = item.config.stash[_GROUPS]
+    if groups.of(item.nodeid) != groups.of(nextitem.nodeid):
         scheduling.forget_programs()
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -36,13 +37,20 @@ def shared(label: str, pairs: list[Pair]) -> str:
     return label
 
 
-def group_of(nodeid: str, pairs: list[Pair]) -> str:
-    """Return the group of a test, which runs in one process."""
-    labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
-    label = group(nodeid, labels)
-    together = shared(label, pairs)
-    # What all variants share takes long enough; their modules are programs of their own.
-    return f"{together}, modules" if together != label and "properties/" in nodeid else together
+class Groups:
+    """Which tests run in one process. pairs: those of the run."""
+
+    def __init__(self, pairs: list[Pair]) -> None:
+        self._pairs = pairs
+        self._labels = {label for pair in pairs for label in (pair.label, pair.subject.label)}
+        #: The group of a test by its id.
+        self.of: Callable[[str], str] = functools.cache(self._of)
+
+    def _of(self, test: str) -> str:
+        label = group(test, self._labels)
+        together = shared(label, self._pairs)
+        # What all variants share takes long enough; their modules are programs of their own.
+        return f"{together}, modules" if together != label and "properties/" in test else together
 
 
 def forget_programs() -> None:
@@ -54,13 +62,13 @@ def forget_programs() -> None:
             ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def by_pair(config: pytest.Config, log: Any, pairs: list[Pair]) -> Any:
+def by_pair(config: pytest.Config, log: Any, groups: Groups) -> Any:
     """Return the scheduler that keeps each group's tests together."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByPair(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid, pairs)
+            return groups.of(nodeid)
 
         def remove_node(self, node: Any) -> str | None:
             """Give a worker's tests to others; not the one it died in, which has failed."""

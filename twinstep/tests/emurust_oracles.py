@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 
 from twinstep.contract import Contract
 from twinstep.contracts.emurust import EMURUST
-from twinstep.errors import OracleMissing
 from twinstep.frames import Frame, Start, flatten
 from twinstep.oracles.emurust import upstream
+from twinstep.tests.need import need
 
 
 def need_reference() -> None:
     """Skip the test, under CI fail it, if PyBoy is not there as published."""
-    problem = upstream.probe({})
-    if problem.problem:
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            raise OracleMissing(problem.problem, problem.mend)
-        pytest.skip(f"{problem.problem}: {problem.mend}")
+    need(upstream.probe({}))
 
 
 def closing(kind: Callable[..., Any]) -> Iterator[Any]:

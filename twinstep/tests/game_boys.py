@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from twinstep.candidates.rust.build import probe
 from twinstep.contracts.emurust_cartridge import Cartridge, read_header
@@ -15,6 +13,7 @@ from twinstep.contracts.emurust_handover import BUTTONS
 from twinstep.contracts.emurust_state import HIDDEN, SHOWN, record_dtype, shape_of
 from twinstep.contracts.roms.games import GAMES
 from twinstep.contracts.roms.memory import Bits, Change, New, Rules, Value
+from twinstep.tests.need import need
 
 #: What a play remembers of each New: bytes.
 MEMORY = 4096
@@ -22,10 +21,7 @@ MEMORY = 4096
 
 def need_the_module() -> None:
     """Skip the test, under CI fail it, if the module is not built from the sources here."""
-    if problem := probe({}).problem:
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            pytest.fail(problem)
-        pytest.skip(problem)
+    need(probe({}))
 
 
 def place(value: Value) -> tuple[int, int]:

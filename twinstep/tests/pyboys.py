@@ -1,18 +1,19 @@
 """PyBoy for tests: headless, silent, as fast as it goes; a skip where it is not installed."""
 
 import io
-import os
 import warnings
 from typing import Any
 
 import pytest
+
+from twinstep.tests.need import in_ci
 
 
 def need_pyboy() -> Any:
     """The class. Skips the test without PyBoy, unless this is CI."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
-        if os.environ.get("CI", "").lower() in ("true", "1"):
+        if in_ci():
             import pyboy
         else:
             pyboy = pytest.importorskip("pyboy", reason="pyboy is not installed")

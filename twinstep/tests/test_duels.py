@@ -15,6 +15,7 @@ from twinstep.env import Env
 from twinstep.errors import UserError
 from twinstep.players import variant_of
 from twinstep.policy_transfer import environment_seeds
+from twinstep.tests.need import need
 from twinstep.transfer.pokejax import features, heuristics, minimax
 
 STEPS, LANES = 40, 16
@@ -37,8 +38,7 @@ def shown(pokejax_oracle):
 @pytest.fixture(scope="module")
 def pokejax_oracle():
     subject = variant_of("pokejax", "randbats")
-    if subject.probe.problem:
-        pytest.skip(subject.probe.problem)
+    need(subject.probe)
     env = Env(subject, "oracle", "same-step")
     yield env
     env.close()

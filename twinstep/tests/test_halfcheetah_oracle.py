@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -14,10 +13,10 @@ import pytest
 from twinstep.contract import Contract
 from twinstep.contracts.halfcheetah import EDGES
 from twinstep.contracts.halfcheetah import contract as make_contract
-from twinstep.errors import OracleMissing
 from twinstep.frames import Frame, Start, flatten, take_lanes, unflatten
 from twinstep.host_engine import OracleEngine, OracleState
 from twinstep.oracles.halfcheetah import upstream
+from twinstep.tests.need import need
 from twinstep.timestep import StartTable
 
 STATE = ("qpos", "qvel", "qacc_warmstart")
@@ -25,11 +24,7 @@ STATE = ("qpos", "qvel", "qacc_warmstart")
 
 @pytest.fixture(scope="module", autouse=True)
 def _reference() -> None:
-    probe = upstream.probe({})
-    if probe.problem:
-        if os.environ.get("CI", "").lower() in ("true", "1"):
-            raise OracleMissing(probe.problem, probe.mend)
-        pytest.skip(f"{probe.problem}: {probe.mend}")
+    need(upstream.probe({}))
 
 
 # The bridge imports the reference, so it can be imported only where that is there.

@@ -1,7 +1,6 @@
 """What an oracle offers is used: its process says every method of the ladder that it has."""
 
 import mmap
-import os
 import re
 
 import pytest
@@ -11,8 +10,7 @@ from twinstep.protocols import ORACLE_LADDER
 from twinstep.recording import offers
 from twinstep.registry import Subject, environment
 from twinstep.supervisor import OracleProcess
-
-CI = os.environ.get("CI", "").lower() in ("true", "1")
+from twinstep.tests.need import need
 
 
 @pytest.fixture(params=["pong", "halfcheetah"])
@@ -20,8 +18,7 @@ def host(request):
     """Return the host that an oracle's process runs, here."""
     env = environment(request.param)
     subject = Subject(env, env.variants[0])
-    if subject.probe.problem and not CI:
-        pytest.skip(subject.probe.problem)
+    need(subject.probe)
     life = mmap.mmap(-1, worker.LIFE.size)
     params = dict(subject.contract.params)
     made = worker.OracleHost(life, registry.locator(request.param), params)
@@ -59,8 +56,7 @@ def test_the_parent_hears_which_oracle_places_states(name, placing):
     """The parent hears of them: without `places`, inputs are drawn from ranges alone."""
     env = environment(name)
     subject = Subject(env, env.variants[0])
-    if subject.probe.problem and not CI:
-        pytest.skip(subject.probe.problem)
+    need(subject.probe)
     process = OracleProcess(subject)
     try:
         assert process.offers("load")

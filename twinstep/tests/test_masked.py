@@ -3,7 +3,12 @@
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep.masked import legalise
+from twinstep.env import Env
+from twinstep.frames import Start
+from twinstep.jax_players import MadePlayer
+from twinstep.masked import legalise, nth_legal
+from twinstep.registry import Subject
+from twinstep.tests.toys.duel import DUEL, Oracle
 
 RNG = np.random.default_rng(0)
 LEGAL = RNG.random((64, 2, 10)) < RNG.random((64, 1, 1))
@@ -25,3 +30,39 @@ def test_a_legal_action_stands_for_itself_and_another_for_one_by_its_rank():
 def test_numpy_and_jax_choose_the_same():
     traced = legalise(jnp.asarray(DRAWN), jnp.asarray(LEGAL), jnp)
     assert np.asarray(traced).tobytes() == legalise(DRAWN, LEGAL).tobytes()
+
+
+def test_the_nth_legal_action_counts_from_0_and_around():
+    legal = np.array([[False, True, True, False, True]] * 5 + [[False] * 5])
+    number = np.array([0, 1, 2, 3, 2**32 - 1, 7], np.uint32)
+    found = nth_legal(number, legal)
+    assert found.tolist() == [1, 2, 4, 1, 1, 0]
+    assert found.dtype == np.int32
+
+
+def test_steps_outside_jax_play_what_the_drawn_actions_stand_for():
+    """By hand: one game after the other, each action made legal by the mask before it."""
+    player = MadePlayer(Env(Subject(DUEL, DUEL.variants[0]), "oracle", "same-step"))
+    seeds = np.stack([np.arange(3), np.zeros(3)], -1).astype(np.uint32)
+    drawn = np.random.default_rng(2).integers(0, 4, (20, 3, 2)).astype(np.int32)
+    player.begin(seeds, drawn)
+    parts = []
+    for _ in range(2):  # a second call goes on where the first ended
+        player.play()
+        parts.append(player.shown())
+    shown = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    ended = 0
+    for lane, seed in enumerate(seeds):
+        oracle = Oracle(DUEL.contract({}))
+        frame = oracle.reset(Start(seed, {}))
+        for t, actions in enumerate(np.concatenate([drawn, drawn])[:, lane]):
+            frame = oracle.step(legalise(actions, frame.legal))
+            np.testing.assert_array_equal(shown["reward"][t, lane], frame.reward)
+            over = frame.terminated or frame.truncated
+            assert (shown["terminated"] | shown["truncated"])[t, lane] == over
+            if over:
+                seed = seed + np.array([0, 1], np.uint32)
+                frame = oracle.reset(Start(seed, {}))
+                ended += 1
+            np.testing.assert_array_equal(shown["obs"][t, lane], frame.obs)
+    assert ended > 6

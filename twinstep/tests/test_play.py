@@ -1,7 +1,5 @@
 """`twinstep play`: an episode in the terminal, and a battle as a replay."""
 
-import os
-
 import pytest
 
 from twinstep import cli
@@ -9,12 +7,7 @@ from twinstep.contracts.pokejax import POKEJAX
 from twinstep.oracles.pokejax import upstream as showdown
 from twinstep.oracles.pokejax.replay import public, sentences
 from twinstep.oracles.pong import upstream as pufferlib
-
-
-def _require(probe):
-    if probe.problem:
-        problem = f"{probe.problem}: {probe.mend}"
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+from twinstep.tests.need import need
 
 
 def play(*args):
@@ -22,7 +15,7 @@ def play(*args):
 
 
 def test_an_episode_is_told_step_by_step_to_its_end(capsys):
-    _require(pufferlib.probe({}))
+    need(pufferlib.probe({}))
     assert play("pong") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"The episode ended after {len(lines) - 1} steps."
@@ -31,7 +24,7 @@ def test_an_episode_is_told_step_by_step_to_its_end(capsys):
 
 
 def test_a_battle_is_told_and_written_as_a_replay(tmp_path, capsys):
-    _require(showdown.probe(POKEJAX.params({})))
+    need(showdown.probe(POKEJAX.params({})))
     assert play("pokejax", "--driver", "attack", "--seed", 3, "--out", tmp_path / "battle") == 0
     told = capsys.readouterr().out
     assert "Turn 1\n" in told

@@ -14,16 +14,14 @@ from twinstep.frames import flatten, take_lanes
 from twinstep.oracles.pokejax import upstream
 from twinstep.recording import record
 from twinstep.seeds import seeds, starts_of
+from twinstep.tests.need import need
 
 LANES = 36
 
 
 def made(**chosen):
     agreed = contract(POKEJAX.params({"teams": "families", "format": "gen1ou"} | chosen))
-    probe = upstream.probe(agreed.params)
-    if probe.problem:
-        problem = f"{probe.problem}: {probe.mend}"
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
+    need(upstream.probe(agreed.params))
     oracle = registry.load_object(POKEJAX.oracle.factory)(agreed)
     return agreed, oracle, starts_of(agreed, seeds("public", LANES, "pokejax"))
 

@@ -27,21 +27,15 @@ from twinstep.generated.pokejax import (
 from twinstep.oracles.pokejax import upstream
 from twinstep.oracles.pokejax.bridge import PokejaxOracle
 from twinstep.sampling import sample_module
+from twinstep.tests.need import need
 
 INPUTS = 4096
 AGREED = contract(POKEJAX.params({"format": "gen1randombattle"}))
 
 
-def _require_oracle():
-    probe = upstream.probe(AGREED.params)
-    if probe.problem:
-        problem = f"{probe.problem}: {probe.mend}"
-        pytest.fail(problem) if os.environ.get("CI") else pytest.skip(problem)
-
-
 @pytest.fixture(scope="module")
 def oracle():
-    _require_oracle()
+    need(upstream.probe(AGREED.params))
     made = PokejaxOracle(AGREED)
     yield made
     made.close()
@@ -218,7 +212,7 @@ def _verified(folder, source, **variables):
 @pytest.mark.slow
 def test_a_slip_of_one_in_256_is_reported_by_turn_field_draws_and_the_oracles_function(tmp_path):
     """The report is what an agent gets: it names everything that leads to the line."""
-    _require_oracle()
+    need(upstream.probe(AGREED.params))
     record, text = _verified(tmp_path, _SLIP)
     assert record["one_step"] is True
     assert record["draws"]["oracle"] >= 1
@@ -233,7 +227,7 @@ def test_a_slip_of_one_in_256_is_reported_by_turn_field_draws_and_the_oracles_fu
 @pytest.mark.slow
 def test_the_other_package_of_the_same_simulator_is_found_to_be_another_reference(tmp_path):
     """pokemon-showdown and @pkmn/sim differ in a few of 100 battles; the harness finds them."""
-    _require_oracle()
+    need(upstream.probe(AGREED.params))
     (tmp_path / "package.json").write_text('{"private": true}')
     quiet = ("--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error")
     subprocess.run(["npm", "install", *quiet, f"{OTHER}@0.11.11"], cwd=tmp_path, check=True)

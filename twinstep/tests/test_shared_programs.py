@@ -5,7 +5,7 @@ from twinstep.candidates.pokejax.jax_pokejax import PokejaxJax
 from twinstep.contracts.pokejax import POKEJAX
 from twinstep.jax_engine import compiled
 from twinstep.registry import Subject
-from twinstep.scheduling import shared
+from twinstep.scheduling import Groups
 
 
 def _contracts():
@@ -32,7 +32,14 @@ def test_their_tests_run_in_one_process_and_those_of_others_apart():
         for variant in env.variants
         for pair in registry.pairs(Subject(env, variant))
     ]
-    labels = {pair.label: shared(pair.label, pairs) for pair in pairs}
+    groups = Groups(pairs)
+    labels = {
+        pair.label: groups.of(f"rollouts/test_x.py::test[{pair.label}-off]") for pair in pairs
+    }
     battles = {group for label, group in labels.items() if label.startswith("pokejax")}
     assert battles == {"pokejax-jax"}
     assert all(labels[label] == label for label in labels if label.startswith("pong"))
+    # Modules are programs of their own, and what has no label goes anywhere.
+    assert groups.of("properties/test_m.py::test[pokejax@ou-jax-move]") == "pokejax-jax, modules"
+    assert groups.of("properties/test_m.py::test[pong@fs8-jax-ball]") == "pong@fs8-jax"
+    assert groups.of("twinstep/tests/test_a.py::test_b") == "twinstep/tests/test_a.py::test_b"
