@@ -4,6 +4,7 @@ import dataclasses
 import re
 from types import SimpleNamespace
 
+import jax
 import numpy as np
 import pytest
 
@@ -122,6 +123,54 @@ def test_what_ends_after_the_first_episode_is_no_part_of_the_score():
     np.testing.assert_array_equal(again.scores, bounces.scores)
     other = play(env, cast, seeds, [6], plan)
     assert (other.scores != bounces.scores).any(), "the noise of the sampling has no effect"
+
+
+def test_later_episodes_of_a_lane_count_where_they_are_asked_for():
+    """The first of three is the one that is played alone; the fourth is no part of anything."""
+    cast, seeds = _cast(2), level4.environment_seeds(level4.GATE, 2 * 16)
+    plan = dataclasses.replace(PLAN, counted=0.0)
+    one, three = (play(_env(), cast, seeds, [5], plan, games=n) for n in (1, 3))
+    assert three.scores.shape == (2, 48)
+    assert three.finished.all()
+    by_lane = three.scores.reshape(2, 16, 3)
+    np.testing.assert_array_equal(by_lane[..., 0], one.scores)
+    assert (by_lane < 0).all()
+    assert (by_lane[..., 0] != by_lane[..., 1]).any()
+    short = dataclasses.replace(_env().contract, horizon=15)
+    env = _env()
+    env.contract = short
+    cut = play(env, cast, seeds, [5], plan, games=3)
+    assert not cut.finished.all()
+    assert cut.finished.any()
+    np.testing.assert_array_equal(cut.scores[cut.finished], three.scores[cut.finished])
+
+
+def test_the_reference_may_be_trained_for_less_and_what_is_asked_of_it_says_so():
+    plan = dataclasses.replace(PLAN, reference_steps=1_000_000, reference_solved=3.0)
+    assert level4.budget(plan, "oracle") == (1_000_000, 3.0)
+    assert level4.budget(plan, "jax") == (4096, 19.0)
+    assert level4.budget(PLAN, "oracle") == (4096, 19.0)
+    said = level4.rule(plan)
+    assert "0.004096 and 1M steps each" in said
+    assert "mean score >= 19 and 3 where" in said
+
+
+def test_a_network_is_given_what_its_encoder_makes_of_an_observation():
+    place = f"{__name__}:_halved"
+    policy = Policy.of(twinstep.make("pong-v0").contract, (8,), 0, place)
+    assert policy.inputs == 4
+    params = policy.init(jax.random.key(0))
+    obs = np.arange(16, dtype=np.float32).reshape(2, 8)
+    seen = policy.blank(2), obs, np.ones(2, bool), np
+    plain = dataclasses.replace(policy, encode=None)
+    np.testing.assert_array_equal(
+        policy.apply(params, *seen)[1],
+        plain.apply(params, seen[0], _halved(obs, np), *seen[2:])[1],
+    )
+
+
+def _halved(obs, xp):
+    return obs[..., ::2]
 
 
 def test_the_full_budget_is_taken_when_asked_for_and_declared(fs8):
