@@ -68,6 +68,6 @@ def test_scores_from_fresh_starts_are_equivalent(lab, plan, trained_in):
 def test_training_in_either_gives_equivalent_scores(lab, plan):
     """Policies trained and played in the oracle score as those of the candidate do in it."""
     if not plan.training:
-        pytest.skip("not asked: training seeds spread too widely, see the contract's `Transfer`")
+        pytest.skip("not asked, see the contract's `Transfer`")
     groups = _group(lab, "oracle", plan), _group(lab, "candidate", plan)
     _require_equivalent(lab, policy_transfer.compare_training, groups, plan)

@@ -227,11 +227,12 @@ def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None 
         found = tost.paired(candidate.scores.mean(1), oracle.scores.mean(1), plan.margin)
     except tost.ZeroVariance as problem:
         raise Unfit(f"trained in {group.backend}: {problem}") from None
+    digits = found.digits
     return Verdict(
         found,
         f"L4 {lab.pair.subject.label}: n={group.cast.size} seeds x{plan.episodes * plan.games} ep, "
-        f"trained={group.backend}, eval oracle {oracle.scores.mean():.2f} vs {name} "
-        f"{candidate.scores.mean():.2f}, {found}, random {group.random:.1f}, "
+        f"trained={group.backend}, eval oracle {oracle.scores.mean():.{digits}f} vs {name} "
+        f"{candidate.scores.mean():.{digits}f}, {found}, random {group.random:.{digits - 1}f}, "
         f"unsolved {group.tried - group.cast.size}/{group.tried}{_unfinished(oracle, candidate)}: "
         f"{found.verdict}",
     )
@@ -258,8 +259,8 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     return Verdict(
         found,
         f"L4 {lab.pair.subject.label}: n={sizes} seeds x{plan.episodes * plan.games} ep, "
-        f"trained and played in oracle {means[0].mean():.2f} vs {groups[1].backend} "
-        f"{means[1].mean():.2f}, unpaired, "
+        f"trained and played in oracle {means[0].mean():.{found.digits}f} vs {groups[1].backend} "
+        f"{means[1].mean():.{found.digits}f}, unpaired, "
         f"{found}, unsolved {unsolved}{_unfinished(*sides)}: {found.verdict}",
     )
 

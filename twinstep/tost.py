@@ -7,6 +7,7 @@ must be rejected, which is the same as the 90 % interval lying inside the margin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,9 +52,17 @@ class Equivalence:
         outside = self.low > self.margin or self.high < -self.margin
         return DIFFERENT if outside else NOT_SHOWN
 
+    @property
+    def digits(self) -> int:
+        """Digits behind the point that show scores well within the margin."""
+        return max(2, 1 + math.ceil(-math.log10(self.margin)))
+
     def __str__(self) -> str:
+        diff, low, high = (
+            f"{value:+.{self.digits}f}" for value in (self.difference, self.low, self.high)
+        )
         return (
-            f"diff {self.difference:+.2f}, 90% CI [{self.low:+.2f}, {self.high:+.2f}], "
+            f"diff {diff}, 90% CI [{low}, {high}], "
             f"margin {self.margin:.3g}, p_low {self.p_low:.1e}, p_high {self.p_high:.1e}, "
             f"power {self.power:.2f}"
         )

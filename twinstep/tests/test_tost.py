@@ -138,3 +138,9 @@ def test_the_line_has_all_numbers():
     assert str(found) == (
         "diff +0.07, 90% CI [-0.01, +0.15], margin 1, p_low 8.5e-10, p_high 2.7e-09, power 1.00"
     )
+
+
+def test_a_small_margin_is_shown_with_more_digits():
+    found = Equivalence(0.0066, -0.0015, 0.0146, 8.5e-10, 2.7e-9, 0.02, 0.9991)
+    assert str(found).startswith("diff +0.007, 90% CI [-0.002, +0.015], margin 0.02")
+    assert Equivalence(0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 1.0).digits == 2
