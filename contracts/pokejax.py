@@ -45,6 +45,9 @@ FAMILIES: dict[str, tuple[int, ...]] = {
     # Stages in both directions, and the drops of paralysis and burn.
     "stages": (14, 97, 133, 112, 45, 39, 81, 103, 28, 104, 86, 53, 51, 145, 94),
 }
+_DRIVERS = ("random", "attack", "switch")
+#: Drivers that play on what random teams have too little of: statuses, few PP.
+_WEARING = ("stall", "exhaust")
 _PLAYERS = "twinstep.transfer.pokejax"
 #: 5 x 4,032 games a side: a true difference of 0 is then found equivalent 19 times in 20. The
 #: opponent slips, or win rates would lie near 0 and 1, where differences are small.
@@ -106,7 +109,12 @@ def contract(params: Mapping[str, Any]) -> Contract:
         modules=modules(called=params["teams"] == "randbats"),
         events=reached(params["format"], params["teams"]),
         measures=(Measure("longest battle, turns", "state.turn", "max"),),
-        drivers=("random", "attack", "switch"),
+        drivers=(
+            "random",
+            "attack",
+            "switch",
+            *(_WEARING if params["teams"] == "families" else ()),
+        ),
         free_seed=True,
         horizon=600,
         shipped=(16, 256),
@@ -192,6 +200,8 @@ POKEJAX = Environment(
     drivers={
         "attack": "twinstep.rollouts.drivers.pokejax:attack",
         "switch": "twinstep.rollouts.drivers.pokejax:switch",
+        "stall": "twinstep.rollouts.drivers.pokejax:stall",
+        "exhaust": "twinstep.rollouts.drivers.pokejax:exhaust",
     },
     players={
         "random": f"{_PLAYERS}.heuristics:random",

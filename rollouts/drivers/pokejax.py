@@ -1,4 +1,4 @@
-"""Policies for battles: one that attacks, one that hardly ever stays."""
+"""Policies for battles: one that attacks, one that hardly ever stays, two that wear down."""
 
 from __future__ import annotations
 
@@ -50,5 +50,35 @@ def switch(contract: Contract, starts: Start, look: Look | None = None) -> Act:
         among = legal.copy()
         among[..., :MOVES] &= ~leaves[..., None]
         return legalise(np.where(leaves, members, moves).astype(np.int32), among)
+
+    return act
+
+
+def stall(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Use moves without power while there are any; slip now and then."""
+    return _preferring(contract, starts, "power", 60)
+
+
+def exhaust(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Use up the move with the fewest PP, then the next, until nothing is left but Struggle."""
+    return _preferring(contract, starts, "pp", 70)
+
+
+def _preferring(contract: Contract, starts: Start, least: str, salt: int) -> Act:
+    """Use the legal move with the least of a slot's value in seven of eight decisions."""
+    seed = np.asarray(starts.seed)
+    names = list(contract.observation.names)
+    places = [names.index(f"slot_{i}_{least}") for i in range(1, MOVES + 1)]
+
+    def act(frame: Frame, t: int) -> np.ndarray:
+        obs, legal = np.asarray(frame.obs), np.asarray(frame.legal)
+        words = np.stack([noise(seed, t, salt + player) for player in (0, 1)], -1)
+        # Of equals each in turn.
+        value = obs[..., places].astype(np.int64) * MOVES
+        value += (np.arange(MOVES) + (words[..., None] >> 20)) % MOVES
+        worst = np.where(legal[..., :MOVES], value, 1 << 20).argmin(-1).astype(np.int32)
+        slips = (words % 8 == 0) | ~legal[..., :MOVES].any(-1)
+        other = (words >> 8).astype(np.int32) % contract.action.n
+        return legalise(np.where(slips, other, worst).astype(np.int32), legal)
 
     return act
