@@ -85,17 +85,13 @@ class Duel:
         self.joint = env.contract
         self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
         self.dtype, self.platform = env.dtype, env.platform
-        #: Apply actions i32[N] or [N, 1] of the first player; returns what env.Env.step does.
-        self.step: Callable[[DuelState, Array], tuple[DuelState, TimeStep]] = self._step
-        if self.traceable:
-            self.step = jax.jit(self._step)
 
     def reset(self, seeds: Array) -> tuple[DuelState, TimeStep]:
         """Begin a game per seed u32[N, 2]."""
         inner, now = self._env.reset(seeds)
+        now = _on_host(now)
         seeds = np.asarray(seeds, np.uint32)
         count = np.zeros(len(seeds), np.uint32)
-        xp = self._arrays()
         state = DuelState(
             inner,
             now.obs[:, 1],
@@ -103,18 +99,25 @@ class Duel:
             seeds,
             count,
             np.zeros((len(seeds), 2), np.int32),
-            self._worth(now.obs[:, 0], xp),
+            self._worth(now.obs[:, 0], np),
         )
         return state, self._first(now, now.reward[:, 0], now.final_obs[:, 0])
 
-    def _step(self, state: DuelState, actions: Array) -> tuple[DuelState, TimeStep]:
-        xp = self._arrays()
+    def step(self, state: DuelState, actions: Array) -> tuple[DuelState, TimeStep]:
+        """Apply actions i32[N] or [N, 1] of the first player.
+
+        Inside a trace the other player is traced, too; outside it plays in NumPy, so that all duels
+        in one environment share that one's compiled step.
+        """
+        traced = isinstance(actions, jax.core.Tracer)
+        xp = jnp if traced else np
         word = words(state.seeds, state.count, 1, xp)
         theirs = self._other(state.obs, state.legal[:, 1], word, xp)
         played = xp.stack([actions.reshape(-1).astype(np.int32), theirs.astype(np.int32)], 1)
         # A policy draws something even where it is not asked.
         played = xp.where(state.legal.any(-1), played, xp.zeros_like(played))
         inner, now = self._env.step(state.inner, played)
+        now = now if traced else _on_host(now)
         ended = now.terminated | now.truncated
         won = (now.reward[:, 0] + np.float32(1)) * np.float32(0.5)
         reward = xp.where(ended, won, xp.zeros_like(won))
@@ -136,9 +139,6 @@ class Duel:
         """Free what the environment holds."""
         self._env.close()
 
-    def _arrays(self) -> Any:
-        return jnp if self.traceable else np
-
     def _worth(self, obs: Array, xp: Any) -> Array:
         if self._potential is None:
             return xp.zeros(len(obs), np.float32)
@@ -154,6 +154,10 @@ class Duel:
             None,
             _legal(now)[:, 0],
         )
+
+
+def _on_host(now: TimeStep) -> TimeStep:
+    return jax.tree.map(np.asarray, now)
 
 
 def _legal(now: TimeStep) -> Array:
