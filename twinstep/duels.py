@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from twinstep import registry
 from twinstep.contract import Contract
@@ -109,8 +110,8 @@ class Duel:
         Inside a trace the other player is traced, too; outside it plays in NumPy, so that all duels
         in one environment share that one's compiled step.
         """
-        traced = isinstance(actions, jax.core.Tracer)
-        xp = jnp if traced else np
+        traced = isinstance(actions, Tracer)
+        xp: Any = jnp if traced else np
         word = words(state.seeds, state.count, 1, xp)
         theirs = self._other(state.obs, state.legal[:, 1], word, xp)
         played = xp.stack([actions.reshape(-1).astype(np.int32), theirs.astype(np.int32)], 1)
