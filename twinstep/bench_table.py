@@ -88,8 +88,8 @@ def _variant(variant: str, cells: Sequence[Result]) -> str:
     text += f"Checksums (lanes x steps x rounds): {checksums}."
     few = {r["lanes_played"] for c in cells for r in c["results"] if r["lanes_played"] < c["lanes"]}
     if few:
-        text += f" Of all lanes, the reference played the first {', '.join(map(str, sorted(few)))}"
-        text += f", and is compared in {FEW}."
+        played = " or ".join(map(str, sorted(few)))
+        text += f" The reference played the first {played} lanes, and is compared in {FEW}."
     if len(_ways(cells)) > 2:
         text += f"\n\nWays to run the reference that were tried, M steps/s:\n\n{_tried(cells)}"
     return text
