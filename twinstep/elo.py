@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinstep import registry
-from twinstep.duels import Player, player_of, win_rates
 from twinstep.env import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.players import variant_of
+from twinstep.versus import Player, player_of, win_rates
 
 #: The rating of the first player, to which the others are given.
 ANCHOR = 1000

@@ -123,7 +123,7 @@ class Environment:
 
     contract: builds the contract from a full set of parameters (data in, data out).
     drivers: further drivers by name, `module:callable` each, beside the core's own.
-    players: of a game of two, `module:callable` each, a duels.Player; the first one is the anchor
+    players: of a game of two, `module:callable` each, a versus.Player; the first one is the anchor
         of the ratings that `twinstep elo` gives.
     narrator: `module:callable`, a play.Narrator that retells an episode; "" for a line per step.
     """

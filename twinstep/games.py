@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from twinstep.compare import Miss, differs
-from twinstep.duels import Arena, joint_actions
 from twinstep.frames import Array, take_lanes
 from twinstep.gates import Lockstep
 from twinstep.lockstep import Divergence, Outcome
 from twinstep.plans import Transfer
 from twinstep.policies import Params, Policy
 from twinstep.timestep import StartTable
+from twinstep.versus import Arena, joint_actions
 
 #: What must agree while two backends play; `obs` as it was at an episode's end.
 _HEADS = ("final_obs", "reward", "terminated", "truncated", "legal")

@@ -55,7 +55,7 @@ class Transfer:
     episodes: first episodes played per policy and backend, cut at the contract's horizon.
     gap: margins by which a policy must beat random play, in the backend that trained it.
     games: first episodes of each lane that are played where scores are compared.
-    opponent: `module:callable`, the duels.Player on the other side of a game of two, where the
+    opponent: `module:callable`, the versus.Player on the other side of a game of two, where the
         score is the win rate; "" where there is one player. shaping: `module:callable`, a potential
         that pays while policies are trained, and only then; "" for none.
     reference_steps, reference_solved: `steps` and `solved` of training in the reference, where it

@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from twinstep import tost
-from twinstep.duels import Arena, Duel
 from twinstep.env import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.games import Cast, Games, play, play_both
@@ -24,6 +23,7 @@ from twinstep.plans import Transfer
 from twinstep.ppo import train
 from twinstep.recording import offers
 from twinstep.registry import load_object
+from twinstep.versus import Arena, Versus
 
 #: Sets of environment seeds, apart from each other and from those of training, which are below
 #: 2**31: for the gate, for the two sides of (b), for (a), and for random play.
@@ -88,7 +88,7 @@ def against(env: Env, plan: Transfer, training: bool = False) -> Arena:
     if not plan.opponent:
         return env
     shaping = load_object(plan.shaping) if training and plan.shaping else None
-    return Duel(env, load_object(plan.opponent), shaping, plan.ppo.gamma)
+    return Versus(env, load_object(plan.opponent), shaping, plan.ppo.gamma)
 
 
 _GROUPS: WeakKeyDictionary[Lab | Reference, Group | Unfit] = WeakKeyDictionary()

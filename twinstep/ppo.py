@@ -20,12 +20,12 @@ import numpy as np
 import optax
 from jax import lax
 
-from twinstep.duels import Arena
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
 from twinstep.policies import Params, Policy
 from twinstep.timestep import TimeStep
+from twinstep.versus import Arena
 
 
 class Trained(NamedTuple):

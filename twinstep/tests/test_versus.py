@@ -10,7 +10,6 @@ import twinstep
 from twinstep import elo, registry
 from twinstep.cli import main
 from twinstep.contracts.pokejax import POKEJAX
-from twinstep.duels import Duel, player_of, win_rates, words
 from twinstep.env import Env
 from twinstep.errors import UserError
 from twinstep.jax_candidate import use_compilation_cache
@@ -18,6 +17,7 @@ from twinstep.players import variant_of
 from twinstep.policy_transfer import environment_seeds
 from twinstep.tests.need import need
 from twinstep.transfer.pokejax import features, heuristics, minimax
+from twinstep.versus import Versus, player_of, win_rates, words
 
 STEPS, LANES = 40, 16
 SEEDS = environment_seeds(6, LANES)
@@ -26,13 +26,13 @@ SEEDS = environment_seeds(6, LANES)
 @pytest.fixture(scope="module")
 def shown(pokejax_oracle):
     """Observations and masks of the first player in the reference, [T * N, ...]."""
-    duel = Duel(pokejax_oracle, heuristics.mixed)
-    state, now = duel.reset(SEEDS)
+    game = Versus(pokejax_oracle, heuristics.mixed)
+    state, now = game.reset(SEEDS)
     rows = []
     for t in range(STEPS):
         rows.append((now.obs, now.legal))
         word = words(SEEDS, np.full(LANES, t, np.uint32), 0, np)
-        state, now = duel.step(state, heuristics.mixed(now.obs, now.legal, word))
+        state, now = game.step(state, heuristics.mixed(now.obs, now.legal, word))
     return tuple(np.concatenate(values) for values in zip(*rows, strict=True))
 
 
@@ -95,19 +95,19 @@ def test_the_potential_is_opposite_where_both_sides_know_all():
 
 
 def _games(env, potential=None, gamma=1.0):
-    """Return what a duel shows, pays and plays, [T, N, ...]."""
-    duel = Duel(env, heuristics.mixed, potential, gamma)
-    state, now = duel.reset(SEEDS)
+    """Return what a game shows, pays and plays, [T, N, ...]."""
+    game = Versus(env, heuristics.mixed, potential, gamma)
+    state, now = game.reset(SEEDS)
     rows = [(now.obs, now.reward, now.terminated, now.legal, np.zeros((LANES, 2), np.int32))]
     for t in range(STEPS):
         word = words(SEEDS, np.full(LANES, t, np.uint32), 0, np)
         mine = heuristics.mixed(np.asarray(now.obs), np.asarray(now.legal), word)
-        state, now = duel.step(state, mine)
+        state, now = game.step(state, mine)
         rows.append((now.obs, now.reward, now.terminated, now.legal, state.played))
     return [np.stack([np.asarray(row[i]) for row in rows]) for i in range(5)]
 
 
-def test_a_duel_is_the_same_game_in_the_reference_and_in_a_candidate(pokejax_oracle):
+def test_a_game_is_the_same_in_the_reference_and_in_a_candidate(pokejax_oracle):
     subject = pokejax_oracle._subject
     for one, other in zip(
         _games(pokejax_oracle, features.potential, 0.9),
@@ -133,12 +133,12 @@ def test_a_game_pays_the_win_rate_and_shaping_adds_up_to_nothing_but_its_start(p
 
 
 def test_who_is_not_asked_plays_0(pokejax_oracle):
-    duel = Duel(pokejax_oracle, heuristics.max_damage)
-    state, now = duel.reset(SEEDS)
+    game = Versus(pokejax_oracle, heuristics.max_damage)
+    state, now = game.reset(SEEDS)
     waited = 0
     for _ in range(STEPS):
         waits = ~now.legal.any(-1)
-        state, now = duel.step(state, np.where(waits, 7, now.legal.argmax(-1)))
+        state, now = game.step(state, np.where(waits, 7, now.legal.argmax(-1)))
         assert (state.played[waits, 0] == 0).all()
         waited += waits.sum()
     assert waited > 0
@@ -150,9 +150,9 @@ def test_max_damage_beats_random_and_minimax_is_no_worse():
     assert win_rates(env, minimax.minimax, heuristics.max_damage, 256, 64).mean() > 0.45
 
 
-def test_only_games_of_two_are_duels():
+def test_only_games_of_two_have_another_side():
     with pytest.raises(UserError, match="pong-v0 is no game of two players"):
-        Duel(twinstep.make("pong-v0"), heuristics.random)
+        Versus(twinstep.make("pong-v0"), heuristics.random)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def words(seeds: Array, count: Array, salt: int, xp: Any) -> Array:
     return x ^ (x >> np.uint32(16))
 
 
-class DuelState(NamedTuple):
+class VersusState(NamedTuple):
     """inner: the environment's. obs: what the other player sees, [N, ...]. legal: bool[N, 2, A].
 
     seeds: u32[N, 2], of the lanes, for the other's random numbers. count: u32[N], steps so far.
@@ -60,10 +60,10 @@ class DuelState(NamedTuple):
 
 def joint_actions(state: Any, actions: np.ndarray) -> np.ndarray:
     """Return the actions of all players in the step that led to `state`."""
-    return np.asarray(state.played) if isinstance(state, DuelState) else actions
+    return np.asarray(state.played) if isinstance(state, VersusState) else actions
 
 
-class Duel:
+class Versus:
     """An environment of two as its first player sees it; see env.Env for what is alike.
 
     A game is worth 1 to who wins it, 1/2 in a tie and 0 else, paid with its last step: the mean
@@ -87,13 +87,13 @@ class Duel:
         self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
         self.dtype, self.platform = env.dtype, env.platform
 
-    def reset(self, seeds: Array) -> tuple[DuelState, TimeStep]:
+    def reset(self, seeds: Array) -> tuple[VersusState, TimeStep]:
         """Begin a game per seed u32[N, 2]."""
         inner, now = self._env.reset(seeds)
         now = _on_host(now)
         seeds = np.asarray(seeds, np.uint32)
         count = np.zeros(len(seeds), np.uint32)
-        state = DuelState(
+        state = VersusState(
             inner,
             now.obs[:, 1],
             _legal(now),
@@ -104,10 +104,10 @@ class Duel:
         )
         return state, self._first(now, now.reward[:, 0], now.final_obs[:, 0])
 
-    def step(self, state: DuelState, actions: Array) -> tuple[DuelState, TimeStep]:
+    def step(self, state: VersusState, actions: Array) -> tuple[VersusState, TimeStep]:
         """Apply actions i32[N] or [N, 1] of the first player.
 
-        Inside a trace the other player is traced, too; outside it plays in NumPy, so that all duels
+        Inside a trace the other player is traced, too; outside it plays in NumPy, so that all games
         in one environment share that one's compiled step.
         """
         traced = isinstance(actions, Tracer)
@@ -125,7 +125,7 @@ class Duel:
         before, here = state.potential, self._worth(now.obs[:, 0], xp)
         if self._potential is not None:
             reward = reward + self._gamma * xp.where(ended, xp.zeros_like(here), here) - before
-        state = DuelState(
+        state = VersusState(
             inner,
             now.obs[:, 1],
             _legal(now),
@@ -167,7 +167,7 @@ def _legal(now: TimeStep) -> Array:
 
 
 #: Where one policy plays: an environment of one player, or of two with the other one inside.
-Arena = Env | Duel
+Arena = Env | Versus
 
 
 def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) -> np.ndarray:
@@ -175,17 +175,17 @@ def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) ->
 
     Each of `lanes` plays the same number of games, its first ones, at least `games` in all.
     """
-    duel = Duel(env, other)
+    game = Versus(env, other)
     seeds = np.stack([np.arange(lanes, dtype=np.uint32), np.full(lanes, 7 << 28, np.uint32)], -1)
     each = -(-games // lanes)
-    state, now = duel.reset(seeds)
+    state, now = game.reset(seeds)
     worth = np.zeros((lanes, each))
     done = np.zeros(lanes, int)
     count = np.zeros(lanes, np.uint32)
     while (done < each).any():
         word = words(seeds, count, 0, np)
         obs, legal = np.asarray(now.obs), np.asarray(now.legal)
-        state, now = duel.step(state, np.asarray(first(obs, legal, word, np)))
+        state, now = game.step(state, np.asarray(first(obs, legal, word, np)))
         count += np.uint32(1)
         over = np.asarray(now.terminated | now.truncated) & (done < each)
         worth[over, done[over]] = np.asarray(now.reward)[over]
