@@ -116,6 +116,11 @@ class Reference:
             self._oracle = OracleProcess(self.subject)
         return self._oracle
 
+    @property
+    def crashes(self) -> list[str]:
+        """The oracle's crashes that did not repeat, a line each."""
+        return self._oracle.crashes if self._oracle else []
+
     def rng(self, *parts: object) -> np.random.Generator:
         """Return the generator for a test's own draws: the same in every run."""
         words = "/".join([self.subject.label, *map(str, parts)]).encode()

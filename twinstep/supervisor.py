@@ -6,6 +6,7 @@ import contextlib
 import json
 import mmap
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,8 +28,18 @@ from twinstep.worker import LIFE
 
 #: Seconds that fetching and building a reference may take.
 SETUP_LIMIT = 900.0
+#: Requests that hang on nothing asked before, so that a fresh child can answer them as well.
+_ALONE = frozenset(
+    ("call", "places", "steps", "restarts", "replays", "hidden_after", "record", "record_shipped")
+)
+#: What faulthandler writes before the stack of the thread that got the signal.
+_STACK = "Current thread "
 #: How many child processes this process has started; a test proves it stays 0 on warm traces.
 started = 0
+
+
+class _Crashed(OracleFailed):
+    """A signal ended the child."""
 
 
 class OracleProcess:
@@ -36,6 +47,8 @@ class OracleProcess:
 
     Every request raises OracleFailed if the reference crashes, raises, or shows no sign of
     life for the declaration's `limit` seconds; the next request starts a fresh child.
+    A crash is asked for once more where a fresh child can answer: only one that repeats says
+    something of the request. `crashes` tells of those that did not, and so does the verdict.
     Raises OracleMissing where the reference cannot run here.
     """
 
@@ -43,6 +56,7 @@ class OracleProcess:
         self.subject = subject
         self._process: subprocess.Popen[bytes] | None = None
         self._offered: list[str] = []
+        self.crashes: list[str] = []
 
     def offers(self, method: str) -> bool:
         """Whether the oracle has this optional method (starts the child)."""
@@ -164,6 +178,16 @@ class OracleProcess:
                 os.unlink(self._file)
 
     def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
+        try:
+            return self._ask_once(method, *args, limit=limit)
+        except _Crashed as crash:
+            if method not in _ALONE:
+                raise
+            answer = self._ask_once(method, *args, limit=limit)
+            self.crashes.append(f"{crash}, and answered `{method}` when it was asked again")
+            return answer
+
+    def _ask_once(self, method: str, *args: Any, limit: float | None) -> Any:
         if method != "open":
             self._ensure()
         limit = self.subject.env.oracle.limit if limit is None else limit
@@ -172,7 +196,7 @@ class OracleProcess:
             self._wait(limit)
             kind, value = self._pipe.recv()
         except (BrokenPipeError, ConnectionResetError, EOFError):
-            self._fail(self._how_it_ended())
+            self._fail(*self._how_it_ended())
         except KeyboardInterrupt:
             self._kill()
             raise
@@ -200,25 +224,28 @@ class OracleProcess:
         _, episode, step = self._life_now()
         return f"start {episode}, step {step}"
 
-    def _how_it_ended(self) -> str:
+    def _how_it_ended(self) -> tuple[type[OracleFailed], str]:
         assert self._process is not None
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            return "the oracle closed its pipe"
+            return OracleFailed, "the oracle closed its pipe"
         if code < 0:
-            return f"the oracle crashed ({signal.Signals(-code).name})"
-        return f"the oracle's process ended with exit code {code}"
+            return _Crashed, f"the oracle crashed ({signal.Signals(-code).name})"
+        return OracleFailed, f"the oracle's process ended with exit code {code}"
 
     def _log_tail(self) -> str:
+        """Return the log's last line, or where Python was when a signal came."""
         self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return lines[-1][:200] if lines else ""
+        log = self._log.read().decode(errors="replace").strip()
+        _, crashed, stack = log.rpartition(_STACK)
+        lines = stack.splitlines()[1:2] if crashed else log.splitlines()[-1:]
+        return re.sub(r'"[^"]*/', '"', lines[0]).strip()[:200] if lines else ""
 
-    def _fail(self, what: str) -> NoReturn:
+    def _fail(self, kind: type[OracleFailed], what: str) -> NoReturn:
         where, tail = self._where(), self._log_tail()
         self._kill()
-        raise OracleFailed(f"{what}{f' [{tail}]' if tail else ''}", where)
+        raise kind(f"{what}{f' [{tail}]' if tail else ''}", where)
 
     def _kill_and_fail(self, what: str) -> NoReturn:
         where = self._where()

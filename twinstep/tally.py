@@ -26,7 +26,8 @@ def notes_of(lab: Lab) -> dict[str, Any]:
             gates[f"{named.name} {named.path}".strip()] = repr(named.gate)
         known |= {"dtype": made.dtype, "platform": made.platform}
         known |= {"gates": gates, "owed": _owed(lab)}
-    return {**known, "level": lab.level, **lab.notes}
+    lines = [*lab.notes.get("lines", []), *lab.reference.crashes]
+    return {**known, "level": lab.level, **lab.notes, "lines": lines}
 
 
 def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ parent is gone, it ends there.
 
 from __future__ import annotations
 
+import faulthandler
 import mmap
 import os
 import signal
@@ -193,6 +194,8 @@ def serve(handle: int, life_file: str) -> None:
     """Serve requests until the pipe closes."""
     # Ctrl-C goes to the whole foreground group; the parent decides when this process ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A crash in the reference's own code says where Python was; the parent reads it in the log.
+    faulthandler.enable()
     pipe = Connection(handle)
     with open(life_file, "r+b") as file:
         life = mmap.mmap(file.fileno(), LIFE.size)

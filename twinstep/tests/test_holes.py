@@ -160,7 +160,7 @@ def faulty(tmp_path_factory, toy_cache):
     ("fault", "says"),
     [
         ("raise", "the oracle raised ZeroDivisionError: in the reference at start 0, step 3"),
-        ("crash", "the oracle crashed (SIGSEGV) at start 0, step 3"),
+        ("crash", 'the oracle crashed (SIGSEGV) [File "faulty.py", line '),
         ("user", "table.csv cannot be read: make it anew"),
     ],
 )
@@ -174,3 +174,11 @@ def test_what_is_not_the_candidates_fault_is_an_error_not_a_difference(faulty, f
 
 def test_the_same_candidate_is_equal_where_its_oracle_does_not_fail(faulty):
     assert faulty.word("faulty@none-counter") == "equal", faulty.run.text
+
+
+def test_a_crash_of_the_oracle_that_did_not_repeat_stands_in_the_verdict(faulty):
+    pair = faulty.run.verdict["pairs"]["faulty@once-counter"]
+    assert pair["verdict"] == "equal", faulty.run.text
+    (line,) = pair["lines"]
+    assert "crashed (SIGSEGV)" in line
+    assert line in faulty.run.text

@@ -73,6 +73,31 @@ def test_the_request_after_a_failure_is_answered(oracle, fault, tmp_path):
     assert process.step(np.zeros(1, np.int32)).state["n"] == 1
 
 
+def test_a_crash_says_where_python_was(oracle, tmp_path):
+    with pytest.raises(OracleFailed, match=r'\[File "faulty.py", line \d+ in step\]'):
+        _record(oracle("crash"), tmp_path)
+
+
+def test_a_crash_that_does_not_repeat_is_told_and_takes_no_answer(oracle, tmp_path):
+    process = oracle("once")
+    (entry,) = _record(process, tmp_path)
+    assert (entry["episodes"], entry["steps"]) == (4, 24)
+    (told,) = process.crashes
+    assert "SIGSEGV" in told
+    assert "start 0, step 3" in told
+    assert "answered `record`" in told
+
+
+def test_a_crash_amid_an_episode_is_not_asked_for_again(oracle):
+    process = oracle("once")
+    process.reset(take_lanes(starts_of(process.subject.contract, np.zeros((1, 2), np.uint32)), 0))
+    for _ in range(2):
+        process.step(np.zeros(1, np.int32))
+    with pytest.raises(OracleFailed):
+        process.step(np.zeros(1, np.int32))
+    assert not process.crashes
+
+
 def test_a_frame_that_breaks_the_contract_is_refused(oracle, tmp_path):
     with pytest.raises(ContractBroken, match=r"the oracle's obs is float64.*the contract says"):
         _record(oracle("dtype"), tmp_path)

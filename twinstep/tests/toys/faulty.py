@@ -1,4 +1,7 @@
-"""Oracles that crash, hang, raise, exit, dawdle or break their contract at the third step. Toys."""
+"""Oracles that crash (always or once), hang, raise, exit, dawdle or return the wrong dtype. Toys.
+
+They do so at the third step.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Oracle:
     def step(self, action):
         self.n += 1
         if self.n == 3:
-            if self.fault == "crash":
+            if self.fault == "once" and not os.path.exists("crashed"):
+                os.mkdir("crashed")
+                os.kill(os.getpid(), signal.SIGSEGV)
+            elif self.fault == "crash":
                 os.kill(os.getpid(), signal.SIGSEGV)
             elif self.fault == "hang":
                 time.sleep(600)

@@ -196,5 +196,5 @@ FAULTY = dataclasses.replace(
     faulty.FAULTY,
     contract=_faulty,
     candidates=_refs(Counter),
-    variants=tuple(Variant(f, {"fault": f}) for f in ("none", "raise", "crash", "user")),
+    variants=tuple(Variant(f, {"fault": f}) for f in ("none", "raise", "crash", "once", "user")),
 )
