@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from twinstep.contracts import drawn
+
 SPECIES, STRUGGLE = 151, 165
 _BEST_IV, _BEST_EV = 30, 255
 
@@ -18,17 +20,6 @@ def pool() -> np.ndarray:
     """Return the random-battle teams u8[K, 6, 18] of pokejax_teams.json."""
     data = json.loads(Path(__file__).with_name("pokejax_teams.json").read_text())
     return np.array(data["teams"], np.uint8)
-
-
-def _words(seed: np.ndarray) -> Iterator[int]:
-    """Yield 64-bit numbers of a seed u32[2] (splitmix64)."""
-    state = int(seed[0]) << 32 | int(seed[1])
-    mask = (1 << 64) - 1
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        x = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & mask
-        x = (x ^ x >> 27) * 0x94D049BB133111EB & mask
-        yield x ^ x >> 31
 
 
 def _member(words: Iterator[int], species: int, level: int, moves: list[int]) -> list[int]:
@@ -50,7 +41,7 @@ def _moves(words: Iterator[int], choice: tuple[int, ...], count: int) -> list[in
 
 def randbats(seed: np.ndarray) -> dict[str, np.ndarray]:
     """Draw both teams from the pool."""
-    words = _words(seed)
+    words = drawn.words(seed)
     teams = pool()
     return {"team": np.stack([teams[next(words) % len(teams)] for _ in range(2)])}
 
@@ -60,7 +51,7 @@ def anything(seed: np.ndarray) -> dict[str, np.ndarray]:
 
     A team has six members and each four moves, but for one in eight.
     """
-    words = _words(seed)
+    words = drawn.words(seed)
     every = tuple(range(1, STRUGGLE))
     kind = next(words) % 4
     level = 100 if kind else 1 + next(words) % 255
@@ -92,7 +83,7 @@ def directed(choice: tuple[int, ...]) -> Callable[[np.ndarray], dict[str, np.nda
     """Return a maker of teams whose moves are drawn from these only."""
 
     def make(seed: np.ndarray) -> dict[str, np.ndarray]:
-        words = _words(seed)
+        words = drawn.words(seed)
         count = min(4, len(choice))
         return _teams(words, lambda: (100, _moves(words, choice, count)))
 
@@ -103,12 +94,12 @@ def one_of(
     makers: tuple[Callable[[np.ndarray], dict[str, np.ndarray]], ...],
 ) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
     """Return a maker that lets the seed choose one of these."""
-    return lambda seed: makers[next(_words(seed)) % len(makers)](seed)
+    return lambda seed: makers[next(drawn.words(seed)) % len(makers)](seed)
 
 
 def mirror(seed: np.ndarray) -> dict[str, np.ndarray]:
     """Give both sides six of the same Pokemon: every speed ties until it is changed."""
-    words = _words(seed)
+    words = drawn.words(seed)
     every = tuple(range(1, STRUGGLE))
     species, level = 1 + next(words) % SPECIES, 100
     best = [_BEST_IV] * 6 + [_BEST_EV] * 6
