@@ -80,10 +80,20 @@ def _read(number: int, row: dict[str, str]) -> Card:
         for n in range(1, ATTACKS + 1)
         if row[f"cost{n}"]
     )
-    texts = {name: row[name] for name in ("id", "name", "kind", "stage", "evolves_from", "type")}
-    sizes = {name: int(row[name] or 0) for name in ("hp", "retreat", "points")}
     return Card(
-        number, **texts, **sizes, weakness=row["weakness"], ability=row["ability"], attacks=attacks
+        number,
+        id=row["id"],
+        name=row["name"],
+        kind=row["kind"],
+        stage=row["stage"],
+        evolves_from=row["evolves_from"],
+        type=row["type"],
+        hp=int(row["hp"] or 0),
+        weakness=row["weakness"],
+        retreat=int(row["retreat"] or 0),
+        points=int(row["points"] or 0),
+        ability=row["ability"],
+        attacks=attacks,
     )
 
 

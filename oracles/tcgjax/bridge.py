@@ -1,0 +1,83 @@
+"""The games of game.py as an environment: the tcgjax oracle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.contract import Contract
+from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, PLAYERS
+from twinstep.environment import Probe
+from twinstep.frames import Fields, Frame, Start
+from twinstep.oracles.tcgjax.codec import game_of, new_game, state_of
+from twinstep.oracles.tcgjax.game import Game
+from twinstep.oracles.tcgjax.observing import observed
+
+
+def probe(_params: Any) -> Probe:
+    """The reference is part of this project: it runs wherever this runs."""
+    return Probe({})
+
+
+class TcgjaxOracle:
+    """One game; see protocols.Oracle."""
+
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
+        self._game: Game
+        self._fixed: dict[str, np.ndarray] = {}
+
+    def reset(self, start: Start) -> Frame:
+        """Begin the game of a seed u32[2], rules i16[6], cards i16[2, 20] and types u8[2]."""
+        self._fixed = {name: np.asarray(value) for name, value in start.fields.items()}
+        self._fixed["seed"] = np.asarray(start.seed)
+        self._game = new_game(self._fixed, self._fixed["seed"])
+        self._game.begin()
+        return self._frame()
+
+    def step(self, action: Any) -> Frame:
+        """Play actions [2], of which that of the player who acts counts; Illegal, see game.py."""
+        asked = self._game.decision
+        who = asked.asked if asked else 0
+        self._game.step(int(np.asarray(action)[who]))
+        return self._frame()
+
+    def load(self, state: Fields) -> None:
+        """Continue from a state."""
+        fields = {name: np.asarray(value) for name, value in state.items()}
+        self._fixed = {name: fields[name].copy() for name in ("rules", "cards", "types", "seed")}
+        self._game = game_of(fields)
+
+    def events(self) -> np.ndarray:
+        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        happened = self._game.happened
+        return np.array([name in happened for name in self._contract.events])
+
+    def explain(self, state: Fields, action: Any) -> str:
+        """Return what a step does, ruling by ruling."""
+        game = game_of({name: np.asarray(value) for name, value in state.items()})
+        if game.decision is None:
+            return "the game is over"
+        game.step(int(np.asarray(action)[game.decision.asked]))
+        return "\n".join(game.story)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _frame(self) -> Frame:
+        game = self._game
+        acting, legal = np.zeros(PLAYERS, bool), np.zeros((PLAYERS, ACTIONS_COUNT), bool)
+        if game.decision is not None:
+            acting[game.decision.asked] = True
+            legal[game.decision.asked, list(game.decision.options)] = True
+        reward = {0: (0, 0), 1: (1, -1), 2: (-1, 1), 3: (0, 0)}[game.winner]
+        return Frame(
+            obs=np.array([observed(game, me) for me in range(PLAYERS)], np.int16),
+            reward=np.array(reward, np.float32),
+            terminated=np.bool_(game.winner != 0),
+            truncated=np.bool_(False),
+            acting=acting,
+            legal=legal,
+            state=state_of(game, self._fixed),
+        )
