@@ -4,6 +4,7 @@ import pytest
 
 from twinstep.contracts.tcgjax_layout import CHOOSE, END, PLAY, Ask
 from twinstep.oracles.tcgjax.attacks import EFFECTS
+from twinstep.oracles.tcgjax.objects import Effect
 from twinstep.tests.tcgjax_boards import WALL, attack, attacker, board, let_coins_be, one
 
 HURT = {"damage": 10}
@@ -85,7 +86,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("effect", "coins", "having", "damage"), NUMBERS)
 def test_an_attacks_number_is_its_rulings(effect, coins, having, damage):
-    """R117 to R122, R127. What is poisoned takes 10 more after the turn (R72)."""
+    """R117, R118, R119, R120, R121, R122, R127. What is poisoned takes 10 more after the turn (R72)."""
     poison = 10 if having.get("foe", TARGET)[2].get("poisoned") else 0
     assert foe_damage(effect, [coins] if coins else (), **having) == damage + poison
 
@@ -315,6 +316,30 @@ def test_a_copy_is_the_chosen_attack_if_its_cost_is_paid():
     poor = used("copy", foe=one("Venusaur"), choose=[0])
     assert poor.players[1].active.damage == 0
     assert used("copy", foe=one("Ditto")).player == 1
+
+
+def test_coins_are_flipped_even_if_nobody_can_be_hurt():
+    """R55, R80."""
+    shielded = one(WALL, effects={"immune": Effect(5)})
+    game = used("coins2-times-30", ["HH"], foe=shielded)
+    assert game.players[1].active.damage == 0
+    before = used("charge-self-metal").draws.count
+    assert game.draws.count - _coins_at("HH") == before - 50 + 1
+
+
+def _coins_at(text):
+    game = board(["Pikachu"])
+    let_coins_be(game, text)
+    return game.draws.count
+
+
+def test_all_damage_comes_before_all_else():
+    """R57, R65, R69: who falls by the damage does not sleep: no coin of R72 is flipped for it."""
+    game = used("sleep", foe=one("Pikachu"), foes=("Machop",))
+    assert game.decision.ask == Ask.PROMOTE
+    assert game.draws.count == 50
+    both = used("splash-bench-10", foe=one("Pikachu"), foes=(one("Machop", damage=60), "Vulpix"))
+    assert both.players[0].points == 2
 
 
 def test_every_effect_of_an_attack_is_used_in_this_file():
