@@ -16,9 +16,20 @@ from twinstep.contract import Contract, Discrete, Field, Measure, Randomness
 from twinstep.contracts.tcgjax_decks import Deck, drawer
 from twinstep.contracts.tcgjax_events import events_of
 from twinstep.contracts.tcgjax_layout import ACTIONS, OBSERVATION, RULES, START, STATE
+from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 
 #: Kinds of decks -> the sets that they are drawn from.
 SETS = {"apex": ("A1", "P-A"), "invented": ("X",)}
+#: Rules that nobody has seen: a memorised engine would not follow them.
+OTHER = {"weakness": 30, "hand": 7, "poison": 20, "heads": 0, "turns": 24, "points": 2}
+_DOCS = {
+    "weakness": "damage that weakness adds (R1)",
+    "hand": "cards in a hand at most (R2), 5 to 10",
+    "poison": "damage of poison (R3)",
+    "heads": "the lowest bit of a coin that shows heads (R4)",
+    "turns": "the last turn (R5)",
+    "points": "points that win (R6)",
+}
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
@@ -65,3 +76,38 @@ def _make_start(
     rules: np.ndarray, draw: Callable[[np.ndarray], tuple[Deck, Deck]]
 ) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
     return lambda seed: start_of(draw(seed), rules)
+
+
+TCGJAX = Environment(
+    name="tcgjax",
+    contract=contract,
+    oracle=OracleRef(
+        title="a rules engine in Python, written from RULES.md",
+        factory="twinstep.oracles.tcgjax.bridge:TcgjaxOracle",
+        probe="twinstep.oracles.tcgjax.bridge:probe",
+        package="twinstep.oracles.tcgjax",
+    ),
+    candidates=(
+        CandidateRef(
+            "jax",
+            "twinstep.candidates.tcgjax.jax_tcgjax:TcgjaxJax",
+            edit=("generated/tcgjax/**",),
+            packages=("twinstep.candidates.tcgjax", "twinstep.generated.tcgjax"),
+            slow_to_compile=True,
+            shares_programs=True,
+        ),
+    ),
+    variants=(
+        Variant("apex", {"decks": "apex"}),
+        Variant("invented", {"decks": "invented"}),
+        Variant("other", {"decks": "apex", **OTHER}),
+    ),
+    parameters=(
+        Parameter("decks", "apex", "which cards decks are drawn from", str, tuple(SETS)),
+        *(Parameter(name, value, _DOCS[name]) for name, value in RULES.items()),
+    ),
+    drivers={
+        name: f"twinstep.rollouts.drivers.tcgjax:{name}" for name in ("busy", "scripted", "loose")
+    },
+    doc="Two players play Pokemon TCG Pocket with decks of Genetic Apex.",
+)

@@ -86,7 +86,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("effect", "coins", "having", "damage"), NUMBERS)
 def test_an_attacks_number_is_its_rulings(effect, coins, having, damage):
-    """R117, R118, R119, R120, R121, R122, R127. What is poisoned takes 10 more after the turn (R72)."""
+    """R117, R118, R119, R120, R121, R122, R127. Poison adds 10 after the turn (R72)."""
     poison = 10 if having.get("foe", TARGET)[2].get("poisoned") else 0
     assert foe_damage(effect, [coins] if coins else (), **having) == damage + poison
 
