@@ -109,5 +109,6 @@ TCGJAX = Environment(
     drivers={
         name: f"twinstep.rollouts.drivers.tcgjax:{name}" for name in ("busy", "scripted", "loose")
     },
+    narrator="twinstep.oracles.tcgjax.narrator:narrate",
     doc="Two players play Pokemon TCG Pocket with decks of Genetic Apex.",
 )

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 class Ability:
-    """usable(game, slot): whether its player may use it; use(game, slot): do it."""
+    """usable(game, slot): whether its player may use it; use(game, slot): do it. ruling: `R106`."""
 
     def __init__(
         self, usable: Callable[[Game, int], bool], use: Callable[[Game, int], Any]
     ) -> None:
         self.usable = usable
         self.use = use
+        self.ruling = (use.__doc__ or "").rstrip(".")
 
 
 ABILITIES: dict[str, Ability] = {}

@@ -130,7 +130,7 @@ def _resolved(use: Use) -> Course:
         return
     yield from effect.choose(use)
     if use.attack.effect:
-        game.event(use.attack.effect, "R55")
+        game.event(use.attack.effect, (effect.__doc__ or "").partition(".")[0])
     number = effect.number(use)
     bench = effect.bench(use)
     own = effect.own(use)

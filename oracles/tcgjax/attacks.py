@@ -289,7 +289,7 @@ class CoinParalyze(OnVictim):
 
 
 class Last(OnVictim):
-    """R129, R130: an effect on the other's Active Pokemon until its next turn has ended."""
+    """R129, R130. An effect on the other's Active Pokemon until its next turn has ended."""
 
     def __init__(self, name: str, amount: int = 0, coins: int = 0) -> None:
         self.name = name
@@ -301,7 +301,7 @@ class Last(OnVictim):
 
 
 class Shield(Effect):
-    """R130: an effect on the attacker until the other's next turn has ended."""
+    """R130. An effect on the attacker until the other's next turn has ended."""
 
     def __init__(self, name: str, amount: int = 0, coins: int = 0) -> None:
         self.name = name

@@ -25,33 +25,33 @@ class TcgjaxOracle:
 
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
-        self._game: Game
+        self.game: Game
         self._fixed: dict[str, np.ndarray] = {}
 
     def reset(self, start: Start) -> Frame:
         """Begin the game of a seed u32[2], rules i16[6], cards i16[2, 20] and types u8[2]."""
         self._fixed = {name: np.asarray(value) for name, value in start.fields.items()}
         self._fixed["seed"] = np.asarray(start.seed)
-        self._game = new_game(self._fixed, self._fixed["seed"])
-        self._game.begin()
+        self.game = new_game(self._fixed, self._fixed["seed"])
+        self.game.begin()
         return self._frame()
 
     def step(self, action: Any) -> Frame:
         """Play actions [2], of which that of the player who acts counts; Illegal, see game.py."""
-        asked = self._game.decision
+        asked = self.game.decision
         who = asked.asked if asked else 0
-        self._game.step(int(np.asarray(action)[who]))
+        self.game.step(int(np.asarray(action)[who]))
         return self._frame()
 
     def load(self, state: Fields) -> None:
         """Continue from a state."""
         fields = {name: np.asarray(value) for name, value in state.items()}
         self._fixed = {name: fields[name].copy() for name in ("rules", "cards", "types", "seed")}
-        self._game = game_of(fields)
+        self.game = game_of(fields)
 
     def events(self) -> np.ndarray:
         """Return bool[E]: which contract.events the latest reset or step brought about."""
-        happened = self._game.happened
+        happened = self.game.happened
         return np.array([name in happened for name in self._contract.events])
 
     def explain(self, state: Fields, action: Any) -> str:
@@ -66,7 +66,7 @@ class TcgjaxOracle:
         """Nothing is held."""
 
     def _frame(self) -> Frame:
-        game = self._game
+        game = self.game
         acting, legal = np.zeros(PLAYERS, bool), np.zeros((PLAYERS, ACTIONS_COUNT), bool)
         if game.decision is not None:
             acting[game.decision.asked] = True

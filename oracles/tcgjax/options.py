@@ -125,8 +125,9 @@ def _play(game: Game, piece: Piece, target: int) -> Any:
     game.me.toss(piece)
     if piece.card.kind == "Supporter":
         game.supporter = True
-    game.event(piece.card.ability, "R41")
-    return TRAINERS[piece.card.ability].play(game, target - 1)
+    trainer = TRAINERS[piece.card.ability]
+    game.event(piece.card.ability, trainer.ruling)
+    return trainer.play(game, target - 1)
 
 
 def _attach(game: Game, one: Pokemon) -> None:
@@ -139,8 +140,9 @@ def _attach(game: Game, one: Pokemon) -> None:
 def _use(game: Game, slot: int, one: Pokemon) -> Any:
     """R76."""
     one.used = True
-    game.event(one.card.ability, "R76")
-    return ABILITIES[one.card.ability].use(game, slot)
+    ability = ABILITIES[one.card.ability]
+    game.event(one.card.ability, ability.ruling)
+    return ability.use(game, slot)
 
 
 def _scrap(game: Game, slot: int) -> Course:

@@ -11,13 +11,20 @@ if TYPE_CHECKING:
 
 
 class Trainer:
-    """targets(game): what it may be played on, 0 nothing, 1 + slot; play(game, slot): do it."""
+    """targets(game): what it may be played on, 0 nothing, 1 + slot; play(game, slot): do it.
+
+    ruling: `R90`.
+    """
 
     def __init__(
-        self, targets: Callable[[Game], list[int]], play: Callable[[Game, int], Any]
+        self,
+        targets: Callable[[Game], list[int]],
+        play: Callable[[Game, int], Any],
+        ruling: str | None,
     ) -> None:
         self.targets = targets
         self.play = play
+        self.ruling = (ruling or "").rstrip(".")
 
 
 TRAINERS: dict[str, Trainer] = {}
@@ -32,7 +39,7 @@ def plain(code: str, playable: Callable[[Game], bool]) -> Callable[[Any], Any]:
 
     def register(play: Callable[[Game], Any]) -> Callable[[Game], Any]:
         targets: Callable[[Game], list[int]] = lambda game: [0] if playable(game) else []  # noqa: E731
-        TRAINERS[code] = Trainer(targets, lambda game, _slot: play(game))
+        TRAINERS[code] = Trainer(targets, lambda game, _slot: play(game), play.__doc__)
         return play
 
     return register
@@ -45,7 +52,9 @@ def aimed(code: str, fits: Callable[[Pokemon], bool]) -> Callable[[Any], Any]:
         def targets(game: Game) -> list[int]:
             return [1 + slot for slot, one in game.me.pokemon() if fits(one)]
 
-        TRAINERS[code] = Trainer(targets, lambda game, slot: play(game, game.me.slots[slot]))
+        TRAINERS[code] = Trainer(
+            targets, lambda game, slot: play(game, game.me.slots[slot]), play.__doc__
+        )
         return play
 
     return register

@@ -88,7 +88,7 @@ class TestTheBeginning:
         """R16, R17, R18."""
         for number in range(20):
             oracle, frame = begun(number)
-            game = oracle._game
+            game = oracle.game
             for player in game.players:
                 assert len(player.hand) == 5
                 assert player.hand[0].card.basic
@@ -99,12 +99,12 @@ class TestTheBeginning:
 
     def test_either_player_may_go_first(self):
         """R16."""
-        assert {begun(number)[0]._game.first for number in range(20)} == {0, 1}
+        assert {begun(number)[0].game.first for number in range(20)} == {0, 1}
 
     def test_both_place_and_the_second_sees_nothing_of_the_first(self):
         """R19, R20."""
         oracle, _ = begun()
-        game = oracle._game
+        game = oracle.game
         first = game.first
         assert game.decision.ask == Ask.ACTIVE
         assert plays(game) == [1]
@@ -124,7 +124,7 @@ class TestTheBeginning:
     def test_a_fossil_does_not_begin(self):
         """R9, R19."""
         for number in range(200):
-            game = begun(number)[0]._game
+            game = begun(number)[0].game
             hand = game.players[game.first].hand
             held = [at for at, piece in enumerate(hand) if piece.card.kind == "Fossil"]
             for at in held:
@@ -138,7 +138,7 @@ class TestATurn:
     def test_the_first_turn_draws_but_has_no_energy(self):
         """R27, R28, R29."""
         oracle, _ = begun()
-        game = oracle._game
+        game = oracle.game
         for _ in range(2):
             play(game, 1)
             game.step(END)
