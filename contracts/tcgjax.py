@@ -58,7 +58,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         free_seed=True,
         horizon=600,
         truncates=False,
-        placed=0,
+        placed=8192,
         source_view="rules",
     )
 

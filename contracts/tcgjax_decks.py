@@ -32,7 +32,7 @@ _USEFUL = (
     "hand-scope", "pokedex",
 )  # fmt: skip
 #: Trainers that name Pokemon: the names, and the energy that they need.
-_PARTNERS: dict[str, tuple[tuple[str, ...], str]] = {
+PARTNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "blaine": (("Ninetales", "Rapidash", "Magmar"), "R"),
     "koga": (("Muk", "Weezing"), "D"),
     "brock": (("Golem", "Onix"), "F"),
@@ -158,7 +158,7 @@ def themed(numbers: Iterator[int], sets: tuple[str, ...]) -> Deck:
     code = drawn.one_of(numbers, sorted(pool.bearing))
     theme = drawn.one_of(numbers, pool.bearing[code])
     draft = _Draft()
-    names, kind = _PARTNERS.get(code, ((), _OF_TYPE.get(code, "")))
+    names, kind = PARTNERS.get(code, ((), _OF_TYPE.get(code, "")))
     if theme.kind == "Pokemon":
         draft.add(pool.line(numbers, theme))
     else:

@@ -18,6 +18,9 @@ import pytest
 
 from twinstep.registry import Pair
 
+#: Where the tests of levels 1 and 2 are.
+_SMALL = ("properties/", "interactions/")
+
 
 def group(test: str, labels: Iterable[str]) -> str:
     """Return the label that a test id belongs to, or the test itself where it has none.
@@ -49,8 +52,9 @@ class Groups:
     def _of(self, test: str) -> str:
         label = group(test, self._labels)
         together = shared(label, self._pairs)
-        # What all variants share takes long enough; their modules are programs of their own.
-        return f"{together}, modules" if together != label and "properties/" in test else together
+        # Two processes are busy alike: whole episodes take as long as all that comes before them.
+        small = any(folder in test for folder in _SMALL)
+        return f"{together}, levels 1 and 2" if small and together != label else together
 
 
 def forget_programs() -> None:

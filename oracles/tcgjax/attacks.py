@@ -239,7 +239,8 @@ class HealSelf(Effect):
         self.amount = amount
 
     def after(self, use: Use, left: int) -> Choices:
-        use.one.heal(self.amount)
+        if not use.one.falling:  # R69
+            use.one.heal(self.amount)
         yield from ()
 
 
@@ -247,7 +248,8 @@ class Drain(Effect):
     """R127."""
 
     def after(self, use: Use, left: int) -> Choices:
-        use.one.heal(use.dealt)
+        if not use.one.falling:  # R69
+            use.one.heal(use.dealt)
         yield from ()
 
 

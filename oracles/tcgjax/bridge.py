@@ -13,6 +13,7 @@ from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.tcgjax.codec import game_of, new_game, state_of
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.observing import observed
+from twinstep.oracles.tcgjax.places import places
 
 
 def probe(_params: Any) -> Probe:
@@ -61,6 +62,10 @@ class TcgjaxOracle:
             return "the game is over"
         game.step(int(np.asarray(action)[game.decision.asked]))
         return "\n".join(game.story)
+
+    def places(self, count: int, seed: int, dtype: str = "") -> dict[str, np.ndarray]:
+        """Return state fields [count, ...] and a legal `action` [count, 2]; see places.py."""
+        return places(count, seed, self._contract.params)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -127,7 +127,7 @@ def misty(game: Game, one: Pokemon) -> None:
 @plain("blaine", lambda game: any(one.card.name in _BLAZING for _, one in game.me.pokemon()))
 def blaine(game: Game) -> None:
     """R99."""
-    game.blaze = 30
+    game.blaze += 30
 
 
 def blazing(one: Pokemon) -> bool:

@@ -108,5 +108,9 @@ def test_observation_and_mask_stay_where_only_hidden_things_change(lab, rng, pla
     assert (before.obs[:, 1 - player] != after.obs[:, 1 - player]).any(-1).mean() > 0.99
 
 
+#: Compiled once: the variants differ in their starts alone.
+_VIEW = jax.jit(jax.vmap(pokejax.view))
+
+
 def _view(states):
-    return jax.tree.map(np.asarray, jax.vmap(pokejax.view)(State(**states)))
+    return jax.tree.map(np.asarray, _VIEW(State(**states)))

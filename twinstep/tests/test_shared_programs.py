@@ -39,7 +39,12 @@ def test_their_tests_run_in_one_process_and_those_of_others_apart():
     battles = {group for label, group in labels.items() if label.startswith("pokejax")}
     assert battles == {"pokejax-jax"}
     assert all(labels[label] == label for label in labels if label.startswith("pong"))
-    # Modules are programs of their own, and what has no label goes anywhere.
-    assert groups.of("properties/test_m.py::test[pokejax@ou-jax-move]") == "pokejax-jax, modules"
+    # What has no label goes anywhere.
+    small = {
+        groups.of(f"{folder}/test_m.py::test[pokejax@{variant}-jax-move]")
+        for folder in ("properties", "interactions/pokejax")
+        for variant in ("ou", "randbats")
+    }
+    assert small == {"pokejax-jax, levels 1 and 2"}
     assert groups.of("properties/test_m.py::test[pong@fs8-jax-ball]") == "pong@fs8-jax"
     assert groups.of("twinstep/tests/test_a.py::test_b") == "twinstep/tests/test_a.py::test_b"

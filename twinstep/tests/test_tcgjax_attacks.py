@@ -156,6 +156,15 @@ def test_healing_takes_damage_off_the_attacker():
     assert used("drain", me={"damage": 100}).players[0].active.damage == 30
 
 
+def test_who_falls_by_a_counter_heals_no_more():
+    """R69, R68."""
+    for effect, most in (("heal-self-30", 160), ("drain", 140)):
+        falls = used(effect, me={"damage": most - 20}, foe=one("Poliwrath"))
+        assert falls.players[1].points == 1
+        stays = used(effect, me={"damage": most - 30}, foe=one("Poliwrath"))
+        assert stays.players[0].active.damage < most - 10
+
+
 def test_conditions_come_from_attacks():
     """R128."""
     assert used("poison").players[1].active.poisoned

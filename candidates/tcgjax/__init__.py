@@ -1,0 +1,1 @@
+"""Adapter of the trading card game in JAX."""

@@ -1,0 +1,1 @@
+"""Level 1 of the card game."""

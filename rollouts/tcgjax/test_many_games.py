@@ -1,0 +1,62 @@
+"""Level 3: new games, and games by rules that nobody has seen."""
+
+import os
+
+import numpy as np
+import pytest
+
+from twinstep.contracts.tcgjax_layout import RULES
+from twinstep.lockstep import check_episodes
+from twinstep.seeds import starts_of
+
+pytestmark = [pytest.mark.level3, pytest.mark.environment("tcgjax")]
+
+#: In each of the two variants; played in parts, so that a difference is told early.
+GAMES, PART = 2500, 500
+#: Values that R1 to R6 are drawn from: low, high, step.
+DRAWN = {
+    "weakness": (0, 50, 10), "hand": (5, 10, 1), "poison": (10, 40, 10), "heads": (0, 1, 1),
+    "turns": (6, 40, 1), "points": (1, 6, 1),
+}  # fmt: skip
+
+
+def _rng(lab, what):
+    """Return a generator of a seed that is told; TWINSTEP_SEED repeats it."""
+    seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
+    lab.notes["lines"] = [f"L3 {lab.pair.label}: {what} of seed {seed}"]
+    print(f"TWINSTEP_SEED={seed}")
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.slow
+def test_five_thousand_new_games_match(lab):
+    """Real and invented cards, half each, by all drivers in turn."""
+    if lab.pair.subject.variant.name not in ("apex", "invented"):
+        pytest.skip("decks of each set by the usual rules only")
+    rng = _rng(lab, f"{GAMES} new games")
+    ended = 0
+    for part in range(GAMES // PART):
+        drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
+        driver = lab.contract.drivers[part % len(lab.contract.drivers)]
+        traces = lab.reference.recorded(driver, starts_of(lab.contract, drawn), 1200)
+        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        ended += traces.total("terminated")
+    assert ended == GAMES
+
+
+def test_games_by_rules_drawn_for_this_run_match(lab):
+    """An engine that plays the game from memory, and not by its contract, fails."""
+    if lab.pair.subject.variant.name != "apex":
+        pytest.skip("once is enough")
+    rng = _rng(lab, "100 games by drawn rules")
+    drawn = rng.integers(0, 2**32, (100, 2)).astype(np.uint32)
+    starts = starts_of(lab.contract, drawn)
+    assert list(DRAWN) == list(RULES)
+    columns = [
+        rng.choice(np.arange(low, high + 1, step), 100) for low, high, step in DRAWN.values()
+    ]
+    starts.fields["rules"] = np.stack(columns, 1).astype(np.int16)
+    for driver in ("busy", "loose"):
+        traces = lab.reference.recorded(driver, starts, 1500)
+        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        assert traces.total("terminated") == 100
