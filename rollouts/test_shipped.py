@@ -86,7 +86,10 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
     for driver, frames, actions in _recordings(lab):
         expected = VIEWS[mode](lab.contract, expected_of(lab.contract, frames, actions))
         state, _ = env.reset(_seeds(lab, actions.shape[1]))
-        state, steps = _rollout(env, state, expected.actions)
+        # The largest batch below is rolled out; the adapters step as many lanes as these.
+        one_by_one = mode == "same-step" and lab.pair.candidate.slow_to_compile
+        play = stepped if one_by_one else _rollout
+        state, steps = play(env, state, expected.actions)
         _require(lab, mode, driver, mismatch(expected, steps, gates))
         if mode == "same-step":
             _require(lab, mode, driver, _fields_differ(lab, env.frame(state), frames, gates))
@@ -118,6 +121,15 @@ def test_shipped_steps_from_the_oracles_states_match(lab, mode):
         problem = mismatch(rows, steps, lab.rules.one_step())
         note = f"{problem} (each of {count} steps of {lanes} lanes has a lane of its own)"
         _require(lab, mode, driver, note if problem else "")
+
+
+def stepped(env, state, actions):
+    """Play step by step, as the adapters do."""
+    rows = []
+    for action in actions:
+        state, now = env.step(state, action)
+        rows.append(jax.tree.map(np.asarray, now))
+    return state, jax.tree.map(lambda *values: np.stack(values), *rows)
 
 
 def _rollout(env, state, actions):

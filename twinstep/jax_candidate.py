@@ -54,7 +54,8 @@ class Programs:
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
     batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
     reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`; lanes: see
-    PureFunctions.
+    PureFunctions. scanned: whether the candidate has a `rollout`, which is the step compiled once
+    more, in a scan; a step that takes long to compile is rather called again and again.
 
     Candidates of several variants may share one object, if nothing in these functions depends on
     the variant: a program is then traced, compiled and kept in memory once.
@@ -70,6 +71,7 @@ class Programs:
         restart: Callable[[Any], Any] | None = None,
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
         lanes: int = 0,
+        scanned: bool = True,
     ) -> None:
         # Jitted although every use is inside another program: each of them is traced but once,
         # not anew for every batch, auto-reset and trainer.
@@ -89,7 +91,7 @@ class Programs:
 
         self.reset = jax.jit(after(reset))
         self.step = jax.jit(after(step), donate_argnums=0)
-        self.unroll = jax.jit(unroll, donate_argnums=0)
+        self.unroll = jax.jit(unroll, donate_argnums=0) if scanned else None
         self.load = jax.jit(jax.vmap(load)) if load is not None else None
         self.restart = None
         if restart is not None:
@@ -128,9 +130,11 @@ class JaxCandidate:
         self.pure = made.pure
         # An optional method exists only where its function was given: the harness asks for
         # the attribute to see what it may do.
-        load, restart = made.load, made.restart
+        load, restart, unroll = made.load, made.restart, made.unroll
         if load is not None:
             self.load = lambda fields: self._run(load, _arrays(fields))
+        if unroll is not None:
+            self.rollout = lambda state, actions: self._run(unroll, state, actions)
         if restart is not None:
             self.restart = lambda state: self._run(restart, state)
         if made.modules:
@@ -151,10 +155,6 @@ class JaxCandidate:
     def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
         """Apply actions [N, P, ...]; the state given is consumed."""
         return self._run(self._programs.step, state, actions)
-
-    def rollout(self, state: Any, actions: Array) -> tuple[Any, Frame]:
-        """Apply actions [T, N, P, ...] in one compiled scan; frames come with leading [T, N]."""
-        return self._run(self._programs.unroll, state, actions)
 
     def copy(self, state: Any) -> Any:
         """Return a state that a later step does not consume."""

@@ -21,14 +21,14 @@ from twinstep.protocols import ModuleCall
 from twinstep.recording import offers
 from twinstep.registry import Pair
 from twinstep.seeds import package_folder
-from twinstep.sizes import few_of
+from twinstep.sizes import few_of, lanes_of
 from twinstep.tracefile import WINDOW
 
 #: Calls of a module that are made together.
 CALLS = 256
 #: Lanes that are loaded and played together at most.
 LOADED = 4096
-#: Of a compiled candidate they come in multiples of this.
+#: Of a compiled candidate more than level 3 replays at once come in multiples of this.
 FILLED = 32
 
 
@@ -193,10 +193,12 @@ class Runner:
         """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...].
 
         More than LOADED lanes are played in parts, and of a compiled candidate few are filled up
-        with copies of the first ones, so that it is compiled for few sizes.
+        with copies of the first ones, so that it is compiled for few sizes: if it can be, for
+        that in which level 3 replays.
         """
         parts, lanes = [], actions.shape[1]
-        filled = lanes if self._any_size else -(-lanes // FILLED) * FILLED
+        filled = max(lanes_of(self.contract), -(-lanes // FILLED) * FILLED)
+        filled = lanes if self._any_size else filled
         order = np.arange(filled) % lanes
         for begin in range(0, filled, LOADED):
             some = order[begin : begin + LOADED]

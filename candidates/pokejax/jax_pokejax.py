@@ -37,6 +37,7 @@ PROGRAMS = Programs(
     load=lambda fields: State(**fields),
     modules=CALLS,
     lanes=-1,
+    scanned=False,
 )
 
 
