@@ -57,6 +57,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
         drivers=("random", "busy", "scripted", "loose"),
         free_seed=True,
         horizon=600,
+        shipped=(16, 256),
+        largest_batch=16384,
         truncates=False,
         placed=8192,
         source_view="rules",

@@ -19,7 +19,8 @@ def test_every_declared_event_is_compared_somewhere(reference):
     never = [name for name, count in seen.items() if not count]
     drawn = contract.placed and (not contract.masked or reference.oracle.offers("places"))
     if never and drawn and reference.oracle.offers("load"):
-        never = [name for name in never if not _placed(reference)[name]]
+        placed = _placed(reference)
+        never = [name for name in never if not placed[name]]
     assert not never, f"neither play nor placed states reached {', '.join(never)}"
 
 

@@ -36,6 +36,7 @@ PROGRAMS = Programs(
     step=tcgjax.step,
     frame=_frame,
     load=lambda fields: State(**fields),
+    scanned=False,
 )
 
 

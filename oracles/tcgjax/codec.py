@@ -111,10 +111,11 @@ def game_of(state: Fields) -> Game:
 
 def _read_player(state: Fields, player: Player) -> None:
     n = player.number
+    zones, places = state["zone"][n].tolist(), state["place"][n].tolist()
 
     def of(zone: int) -> list[Piece]:
-        found = [piece for piece in player.list if state["zone"][n, piece.place] == zone]
-        return sorted(found, key=lambda piece: state["place"][n, piece.place])
+        found = [piece for piece in player.list if zones[piece.place] == zone]
+        return sorted(found, key=lambda piece: places[piece.place])
 
     player.deck, player.hand, player.discards = map(of, (Zone.DECK, Zone.HAND, Zone.DISCARD))
     player.shown = {piece for piece in player.list if state["shown"][n, piece.place]}

@@ -14,7 +14,7 @@ import numpy as np
 
 from twinstep.contracts.tcgjax_cards import ENERGY, STAGES, Card, cards, codes
 from twinstep.contracts.tcgjax_decks import PARTNERS
-from twinstep.contracts.tcgjax_layout import DECK, RULES, STATE, Ask
+from twinstep.contracts.tcgjax_layout import ATTACH, ATTACK, DECK, PLAY, RULES, STADIUM, STATE, Ask
 from twinstep.oracles.tcgjax.codec import new_game, state_of
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.objects import (
@@ -67,12 +67,17 @@ def places(count: int, seed: int, rules: Mapping[str, int]) -> dict[str, np.ndar
 
 
 def _choice(game: Game, rng: random.Random) -> int:
-    """Draw a legal action; attacks as often as all else, the end of a turn seldom."""
+    """Draw a legal action; attacks and trainers often, the end of a turn seldom."""
     assert game.decision is not None
     legal = sorted(game.decision.options)
-    attacks = [action for action in legal if 62 <= action < 65]
+    attacks = [action for action in legal if ATTACK <= action < STADIUM]
     if attacks and rng.random() < 0.5:
         return rng.choice(attacks)
+    hand = game.me.hand
+    played = [action for action in legal if PLAY <= action < ATTACH]
+    trainers = [a for a in played if hand[(a - PLAY) // 5].card.kind not in _KINDS]
+    if trainers and rng.random() < 0.5:
+        return rng.choice(trainers)
     return rng.choice(legal[1:] if len(legal) > 1 and rng.random() < 0.9 else legal)
 
 
