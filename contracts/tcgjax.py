@@ -7,16 +7,19 @@ begin with (tcgjax_decks) and the draws of R11 to R15, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from twinstep.contract import Contract, Discrete, Field, Measure, Randomness
-from twinstep.contracts.tcgjax_decks import Deck, drawer
+from twinstep.contracts.tcgjax_decks import Deck, drawer, read
 from twinstep.contracts.tcgjax_events import events_of
 from twinstep.contracts.tcgjax_layout import ACTIONS, OBSERVATION, RULES, START, STATE
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
+from twinstep.errors import UserError
+from twinstep.frames import Start
 
 #: Kinds of decks -> the sets that they are drawn from.
 SETS = {"apex": ("A1", "P-A"), "invented": ("X",)}
@@ -74,6 +77,20 @@ def start_of(decks: tuple[Deck, Deck], rules: np.ndarray) -> dict[str, np.ndarra
     }
 
 
+def start_from(contract: Contract, seed: np.ndarray, files: Sequence[Path]) -> Start:
+    """Return the start of a seed u32[2] with the decks of two files, player 0's and player 1's.
+
+    UserError that names the file, its line and the ruling if a deck is not legal.
+    """
+    if len(files) != 2:
+        raise UserError(
+            f"--start needs two deck files, player 0's and player 1's, not {len(files)}"
+        )
+    rules = np.array([contract.params[name] for name in RULES], np.int16)
+    one, two = (read(file) for file in files)
+    return Start(seed, start_of((one, two), rules))
+
+
 def _make_start(
     rules: np.ndarray, draw: Callable[[np.ndarray], tuple[Deck, Deck]]
 ) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
@@ -88,6 +105,11 @@ TCGJAX = Environment(
         factory="twinstep.oracles.tcgjax.bridge:TcgjaxOracle",
         probe="twinstep.oracles.tcgjax.bridge:probe",
         package="twinstep.oracles.tcgjax",
+        bench="twinstep.oracles.tcgjax.native:runners",
+        bench_work=1 << 12,
+        measured=("apex",),
+        batches=(1024, 16384),
+        work=1 << 18,
     ),
     candidates=(
         CandidateRef(
@@ -112,5 +134,7 @@ TCGJAX = Environment(
         name: f"twinstep.rollouts.drivers.tcgjax:{name}" for name in ("busy", "scripted", "loose")
     },
     narrator="twinstep.oracles.tcgjax.narrator:narrate",
+    scene="twinstep.oracles.tcgjax.narrator:scene",
+    reader="twinstep.contracts.tcgjax:start_from",
     doc="Two players play Pokemon TCG Pocket with decks of Genetic Apex.",
 )

@@ -126,6 +126,10 @@ class Environment:
     players: of a game of two, `module:callable` each, a versus.Player; the first one is the anchor
         of the ratings that `twinstep elo` gives.
     narrator: `module:callable`, a play.Narrator that retells an episode; "" for a line per step.
+    scene: `module:callable`, a human.Scenes that shows a player what it may know, for people who
+        play at the terminal; "" if it can only be watched.
+    reader: `module:callable`, called as `reader(contract, seed u32[2], files) -> Start` with
+        the files that a person gives to begin from (decks), UserError if they are not right; "".
     """
 
     name: str
@@ -136,6 +140,8 @@ class Environment:
     parameters: tuple[Parameter, ...] = ()
     drivers: Mapping[str, str] = field(default_factory=dict)
     narrator: str = ""
+    scene: str = ""
+    reader: str = ""
     players: Mapping[str, str] = field(default_factory=dict)
     doc: str = ""
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+_BITS = 32
+
 
 def legalise(actions: Any, legal: Any, arrays: ModuleType = np) -> Any:
     """Map each action [..., P] to a legal one: itself, else the (action mod count)-th legal.
@@ -28,8 +30,33 @@ def nth_legal(number: Any, legal: Any, arrays: ModuleType = np) -> Any:
 
     number: integers [...], not negative. legal: bool[..., A].
     """
-    ones = legal.astype(arrays.int32)
-    rank = number % arrays.maximum(ones.sum(-1), 1).astype(number.dtype)
-    before = arrays.cumsum(ones, -1, dtype=arrays.int32) <= rank[..., None].astype(arrays.int32)
-    nth = before.sum(-1, dtype=arrays.int32)
-    return arrays.where(ones.sum(-1) == 0, arrays.zeros_like(nth), nth)
+    # Bits of words, not running sums of the mask: XLA makes those as long as the mask is wide.
+    words = _packed(legal, arrays)
+    counts = arrays.bitwise_count(words).astype(arrays.int32)
+    least = [arrays.zeros_like(counts[..., 0])]
+    for place in range(counts.shape[-1]):
+        least.append(least[-1] + counts[..., place])
+    rank = (number % arrays.maximum(least[-1], 1).astype(number.dtype)).astype(arrays.int32)
+    word, base, before = words[..., 0], arrays.zeros_like(rank), arrays.zeros_like(rank)
+    for place in range(1, counts.shape[-1]):
+        later = rank >= least[place]
+        word = arrays.where(later, words[..., place], word)
+        base = arrays.where(later, _BITS * place, base)
+        before = arrays.where(later, least[place], before)
+    left, nth = rank - before, arrays.zeros_like(rank)
+    for step in (16, 8, 4, 2, 1):
+        low = word >> nth.astype(arrays.uint32) & arrays.uint32((1 << step) - 1)
+        skipped = arrays.bitwise_count(low).astype(arrays.int32)
+        higher = left >= skipped
+        left = arrays.where(higher, left - skipped, left)
+        nth = arrays.where(higher, nth + step, nth)
+    return arrays.where(least[-1] == 0, arrays.zeros_like(nth), base + nth)
+
+
+def _packed(legal: Any, arrays: ModuleType) -> Any:
+    """Return a mask bool[..., A] as words u32[..., ceil(A / 32)], the first action's bit lowest."""
+    missing = -legal.shape[-1] % _BITS
+    whole = arrays.concatenate([legal, arrays.zeros((*legal.shape[:-1], missing), bool)], -1)
+    bits = arrays.uint32(1) << arrays.arange(_BITS, dtype=arrays.uint32)
+    rows = whole.reshape(*legal.shape[:-1], -1, _BITS)
+    return arrays.where(rows, bits, arrays.uint32(0)).sum(-1, dtype=arrays.uint32)

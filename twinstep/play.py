@@ -1,9 +1,9 @@
-"""`twinstep play ENV`: watch one episode of the reference in the terminal."""
+"""`twinstep play ENV`: watch one episode of the reference in the terminal, or play it by hand."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from twinstep import paths, registry
 from twinstep.contract import Contract
 from twinstep.errors import OracleMissing, UserError
-from twinstep.frames import Start, take_lanes
+from twinstep.frames import Start, stack_starts, take_lanes
 from twinstep.players import variant_of
 from twinstep.recording import record
 from twinstep.registry import Subject
@@ -35,11 +35,19 @@ Narrator = Callable[[Any, Contract, Start, np.ndarray], Told]
 
 def add_to(commands: Any) -> None:
     """Add the subcommand's parser."""
-    play = commands.add_parser("play", help="watch an episode of the reference")
+    play = commands.add_parser("play", help="watch or play an episode of the reference")
     play.add_argument("env", help="the environment's name")
     play.add_argument("--variant", default="", help="default: the first")
     play.add_argument("--driver", default="", help="who plays; default: the contract's last")
     play.add_argument("--seed", default="0", help="which episode; default: 0")
+    play.add_argument(
+        "--human", action="append", type=int, choices=range(8), default=[], metavar="PLAYER",
+        help="play this player by hand, 0 or 1; the driver plays the others",
+    )  # fmt: skip
+    play.add_argument(
+        "--start", nargs="+", type=Path, default=[], metavar="FILE",
+        help="files to begin from, such as both decks",
+    )  # fmt: skip
     play.add_argument("--out", type=Path, help="where files go, without suffix; default: by name")
     play.set_defaults(run=run)
 
@@ -50,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
     subject = variant_of(args.env, args.variant or env.variants[0].name)
     if not args.seed.isdecimal() or int(args.seed) >= 2**32:
         raise UserError(f"--seed {args.seed}: a number below 2**32")
-    told = retell(subject, args.driver, int(args.seed))
-    print("\n".join(told.lines))
+    told = retell(subject, args.driver, int(args.seed), args.human, args.start)
+    if told.lines:
+        print("\n".join(told.lines))
     stem = args.out or Path(f"{args.env}-{args.seed}")
     for suffix, text in told.files.items():
         file = stem.with_name(stem.name + suffix)
@@ -62,27 +71,50 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def retell(subject: Subject, driver: str, seed: int) -> Told:
-    """Play the episode of seed (seed, 0) in the reference and retell it."""
+def retell(
+    subject: Subject,
+    driver: str,
+    seed: int,
+    humans: Sequence[int] = (),
+    files: Sequence[Path] = (),
+) -> Told:
+    """Play the episode of seed (seed, 0) in the reference and retell it.
+
+    humans: players that people play at the terminal. files: what it begins from.
+    """
     contract, probe = subject.contract, subject.probe
     if probe.problem:
         raise OracleMissing(probe.problem, probe.mend)
     name = driver or contract.drivers[-1]
     if name not in contract.drivers:
         raise registry.unknown(f"driver of {subject.env.name}", name, contract.drivers)
-    starts = starts_of(contract, np.array([[seed, 0]], np.uint32))
+    start = _start(subject, seed, files)
     policy = registry.load_object(subject.driver(name))
     oracle = registry.load_object(subject.env.oracle.factory)(contract)
     try:
+        if humans:
+            from twinstep.human import play
+
+            play(subject, oracle, policy, start, humans)
+            return Told([])
+        starts = stack_starts([start])
         chunk = record(oracle, contract, policy, starts, contract.horizon, lambda *_: None)
-        length = int(chunk.lengths[0])
-        actions = np.asarray(chunk.actions)[:length, 0]
+        actions = np.asarray(chunk.actions)[: int(chunk.lengths[0]), 0]
         if subject.env.narrator:
             narrate: Narrator = registry.load_object(subject.env.narrator)
-            return narrate(oracle, contract, take_lanes(starts, 0), actions)
+            return narrate(oracle, contract, start, actions)
         return Told(list(_plain(contract, chunk.frames, actions)))
     finally:
         oracle.close()
+
+
+def _start(subject: Subject, seed: int, files: Sequence[Path]) -> Start:
+    numbers = np.array([seed, 0], np.uint32)
+    if not files:
+        return take_lanes(starts_of(subject.contract, numbers[None]), 0)
+    if not subject.env.reader:
+        raise UserError(f"--start: {subject.env.name} begins from a seed alone")
+    return registry.load_object(subject.env.reader)(subject.contract, numbers, files)
 
 
 def _plain(

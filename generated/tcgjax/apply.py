@@ -42,7 +42,7 @@ def affect(game: Game, move: Move, hit: Strike, given: Array) -> tuple[Array, Ar
     row = hit.row
     moves_cards = row.peek + row.reveal + row.discard_hand + row.pile + row.search
     moves_cards = moves_cards + row.draw + row.foe_draw
-    stage(hit.works & (moves_cards > 0), _move_cards, game, hit, foe_open)
+    stage(hit.works & (moves_cards > 0), _move_cards, game, hit, foe_open, rare=True)
     return asks
 
 

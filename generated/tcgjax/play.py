@@ -13,7 +13,7 @@ from twinstep.generated.tcgjax.cards import POKEMON
 from twinstep.generated.tcgjax.legal import mask
 from twinstep.generated.tcgjax.names import Ask, Zone
 from twinstep.generated.tcgjax.observe import observe
-from twinstep.generated.tcgjax.stage import stage
+from twinstep.generated.tcgjax.stage import in_parts, stage
 from twinstep.generated.tcgjax.state import Game, State, closed, opened
 from twinstep.generated.tcgjax.threefry import Draws
 
@@ -28,6 +28,7 @@ class View(NamedTuple):
     reward: Array
 
 
+@in_parts
 def reset(seed: Array, rules: Array, cards: Array, types: Array) -> State:
     """Begin the game of a seed u32[2], rules i16[6], deck lists i16[2, 20], types u8[2]."""
     values = {field.name: jnp.zeros(field.shape, field.dtype) for field in STATE}
@@ -71,6 +72,7 @@ def _dealt(draws: Draws, listed: Array, most: Array) -> tuple[Array, Array]:
     return jnp.where(in_hand, Zone.HAND, Zone.DECK), place
 
 
+@in_parts
 def step(state: State, action: Array) -> State:
     """Play the action i32[2] of the player who is asked; an illegal one changes nothing (R51)."""
     goes_on = state.winner == 0
@@ -83,20 +85,26 @@ def step(state: State, action: Array) -> State:
     return jax.tree.map(lambda a, b: jnp.where(allowed, a, b), new, state)
 
 
+def _seen(state: State) -> tuple[Array, Array]:
+    return observe(state), mask(opened(state))
+
+
 def _begin(state: State) -> tuple[Game, Array]:
     game = opened(state)
     return game, mask(game)
 
 
+@in_parts
 def view(state: State) -> View:
     """Return what the players see and may do."""
     asked = jnp.arange(2, dtype=jnp.int32) == state.asked.astype(jnp.int32)
     acts = asked & (state.winner == 0)
+    shown, legal = stage(state.turn >= 0, _seen, state)
     wins = [state.winner == side + 1 for side in (0, 1)]
     one, none = jnp.float32(1.0), jnp.float32(0.0)
     rewards = [jnp.where(wins[side], one, jnp.where(wins[1 - side], -one, none)) for side in (0, 1)]
     return View(
-        obs=observe(state),
-        legal=acts[:, None] & mask(opened(state))[None, :],
+        obs=shown,
+        legal=acts[:, None] & legal[None, :],
         reward=jnp.stack(rewards),
     )

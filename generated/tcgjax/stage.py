@@ -47,12 +47,21 @@ def _made(cls: type[Record], names: tuple[str, ...], values: Any) -> Record:
     return record
 
 
-def stage(when: Array, part: Callable[..., Any], *given: Any) -> Any:
+#: Games that a large batch is played at a time.
+_PART = 1024
+#: In batches of fewer games than this a rare part runs for all of them.
+_SMALL = 128
+#: The part of a batch that is gathered for a rare part at once.
+_SHARE = 8
+
+
+def stage(when: Array, part: Callable[..., Any], *given: Any, rare: bool = False) -> Any:
     """Run `part(*given)` where any game of the batch needs it; returns what it returns.
 
     when: bool[], where it has an effect. given: trees of arrays, all that the part looks at; it
     may write to the records among them. The result is zeros where the part does not run. In a
     batch it runs for all games or none, so it has to look itself at where it has an effect.
+    rare: few games of a batch need the part, which then runs for those alone, gathered.
     """
     leaves, shape = jax.tree.flatten(given)
     written: list[int] = []
@@ -84,7 +93,12 @@ def stage(when: Array, part: Callable[..., Any], *given: Any) -> Any:
             return value if has_lanes else jnp.broadcast_to(value, (size, *value.shape))
 
         lanes = [wide(*pair) for pair in zip(values, batched[1], strict=True)]
-        new = lax.cond(jnp.any(needed), lambda: jax.vmap(run)(lanes), lambda: skip(lanes, (size,)))
+        if rare and size >= _SMALL:
+            new = _gathered(jax.vmap(run), needed, lanes, skip(lanes, (size,)))
+        else:
+            new = lax.cond(
+                jnp.any(needed), lambda: jax.vmap(run)(lanes), lambda: skip(lanes, (size,))
+            )
         return new, [True] * len(new)
 
     values = call(when, leaves)
@@ -93,6 +107,56 @@ def stage(when: Array, part: Callable[..., Any], *given: Any) -> Any:
     for party, after in zip(given, jax.tree.unflatten(shape, leaves), strict=True):
         _write(party, after)
     return jax.tree.unflatten(result[0], values[len(changed) :])
+
+
+def in_parts(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function`, which in a large batch runs for a part after the other.
+
+    Between two conditionals all that a part of a step has made lies in memory: of one part it
+    stays in the processor's cache.
+    """
+    wrapped = custom_vmap(function)
+
+    @wrapped.def_vmap
+    def rule(size: int, batched: Any, *args: Any) -> tuple[Any, Any]:
+        run = jax.vmap(function, jax.tree.map(lambda lanes: 0 if lanes else None, batched))
+        alike = all(jax.tree.leaves(batched))
+        if size <= _PART or size % _PART or not alike:
+            out = run(*args)
+        else:
+            parts = jax.tree.map(lambda value: value.reshape(-1, _PART, *value.shape[1:]), args)
+            out = lax.map(lambda part: run(*part), parts)
+            out = jax.tree.map(lambda value: value.reshape(size, *value.shape[2:]), out)
+        return out, jax.tree.map(lambda _: True, out)
+
+    return wrapped
+
+
+def _gathered(
+    run: Callable[[list[Array]], list[Array]],
+    needed: Array,
+    lanes: list[Array],
+    blank: list[Array],
+) -> list[Array]:
+    """Return `blank` [N, ...] with what `run` gives of those lanes that bool[N] names."""
+    size = len(needed)
+    few = size // _SHARE
+
+    def some(carried: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
+        left, held = carried
+        count = jnp.cumsum(left, dtype=jnp.int32)
+        place = jnp.searchsorted(count, jnp.arange(1, few + 1, dtype=jnp.int32))
+        place = jnp.minimum(place, size - 1)  # fewer than `few` are left: any game instead
+        made = run([value[place] for value in lanes])
+        taken = left & (count <= few)
+        rank = jnp.clip(count - 1, 0, few - 1)
+
+        def put(old: Array, new: Array) -> Array:
+            return jnp.where(taken.reshape(-1, *[1] * (old.ndim - 1)), new[rank], old)
+
+        return left & ~taken, [put(*pair) for pair in zip(held, made, strict=True)]
+
+    return lax.while_loop(lambda carried: jnp.any(carried[0]), some, (needed, blank))[1]
 
 
 def _write(record: Any, after: Any) -> None:

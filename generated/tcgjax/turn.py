@@ -48,7 +48,7 @@ def play(game: Game, action: Array) -> None:
     always = game.winner == 0
     code, begins, retreat = stage(always, _act, game, move)
     hit = stage(always, strike, game, move, code, begins)
-    given = stage(hit.resolves, do_damage, game, move, hit)
+    given = stage(hit.resolves, do_damage, game, move, hit, rare=True)
     asks, count = stage(hit.resolves | hit.begins, affect, game, move, hit, given)
     plan = stage(always, _plan, game, move, hit, retreat, asks, count)
     stage(always, _settle, game, plan)

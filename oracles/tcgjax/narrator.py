@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from twinstep.contract import Contract
@@ -19,8 +21,9 @@ from twinstep.contracts.tcgjax_layout import (
     Ask,
 )
 from twinstep.frames import Start
+from twinstep.human import Scene
 from twinstep.oracles.tcgjax.bridge import TcgjaxOracle
-from twinstep.oracles.tcgjax.game import Game
+from twinstep.oracles.tcgjax.game import Game, Illegal
 from twinstep.oracles.tcgjax.objects import Player, Pokemon
 from twinstep.play import Told
 
@@ -33,19 +36,54 @@ def narrate(oracle: TcgjaxOracle, contract: Contract, start: Start, actions: np.
     oracle.reset(start)
     game = oracle.game
     lines = [f"player {n}: {_list(player)}" for n, player in enumerate(game.players)]
-    turn = 0
-    for action in actions:
-        if game.decision is None:
-            break
-        if game.turn != turn:
-            turn = game.turn
-            lines += ["", f"turn {turn}, player {game.player}", *board(game)]
-        asked = game.decision.asked
-        lines.append(f"  player {asked} {words(game, int(action[asked]))}")
-        oracle.step(action)
-        lines += [f"    {told}" for told in game.story]
+    lines += _course(oracle, actions)
     lines += ["", *board(game), _ENDS[game.winner] or "the game goes on"]
     return Told(lines)
+
+
+def scene(contract: Contract, start: Start, actions: np.ndarray, player: int) -> Scene:
+    """Show a player what it may know: what happened, the board, its hand and legal actions."""
+    oracle = TcgjaxOracle(contract)
+    oracle.reset(start)
+    told = list(_course(oracle, actions, player))
+    game, me = oracle.game, oracle.game.players[player]
+    shown = ["", *board(game, player)]
+    if game.winner:
+        return Scene(told, [*shown, _ENDS[game.winner]], {}, str)
+    asked = game.decision
+    legal = sorted(asked.options) if asked is not None and asked.asked == player else []
+    hand = ", ".join(piece.card.name for piece in me.hand) or "nothing"
+    shown += [f"  hand: {hand}", f"  energy: {me.current or 'none'} now, {me.next} next turn"]
+    return Scene(told, shown, {action: words(game, action) for action in legal}, _refused(game))
+
+
+def _refused(game: Game) -> Callable[[int], str]:
+    def say(action: int) -> str:
+        try:
+            game.step(action)
+        except Illegal as illegal:
+            return str(illegal)
+        raise AssertionError(f"action {action} is legal")
+
+    return say
+
+
+def _course(oracle: TcgjaxOracle, actions: np.ndarray, viewer: int | None = None) -> Iterator[str]:
+    """Play a game that has begun; yield what happens, as far as a player sees it, None all."""
+    game, turn = oracle.game, 0
+    for action in actions:
+        if game.decision is None:
+            return
+        if game.turn != turn:
+            turn = game.turn
+            yield from ("", f"turn {turn}, player {game.player}", *board(game, viewer))
+        asked = game.decision.asked
+        # What is placed before the first turn lies face down (R20).
+        seen = game.turn or viewer in (None, asked)
+        does = words(game, int(action[asked])) if seen else "places a card, or has placed"
+        yield f"  player {asked} {does}"
+        oracle.step(action)
+        yield from (f"    {told}" for told in game.story)
 
 
 def words(game: Game, action: int) -> str:
@@ -88,10 +126,13 @@ def _named(player: Player, slot: int) -> str:
     return f"{one.card.name if one else 'nothing'} ({_SLOTS[slot]})"
 
 
-def board(game: Game) -> list[str]:
-    """Return both sides, a line each."""
+def board(game: Game, viewer: int | None = None) -> list[str]:
+    """Return both sides, a line each, as a player sees them; None sees all."""
     lines = []
     for player in game.players:
+        if not game.turn and viewer not in (None, player.number):
+            lines.append(f"  [{player.number}] face down")
+            continue
         shown = ", ".join(_shown(one) for _, one in player.pokemon())
         counts = f"{player.points} points, {len(player.hand)} in hand, {len(player.deck)} in deck"
         lines.append(f"  [{player.number}] {counts}: {shown or 'nothing in play'}")

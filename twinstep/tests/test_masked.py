@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from twinstep.env import Env
 from twinstep.frames import Start
@@ -10,26 +11,36 @@ from twinstep.masked import legalise, nth_legal
 from twinstep.registry import Subject
 from twinstep.tests.toys.duel import DUEL, Oracle
 
-RNG = np.random.default_rng(0)
-LEGAL = RNG.random((64, 2, 10)) < RNG.random((64, 1, 1))
-DRAWN = RNG.integers(0, 10, (64, 2)).astype(np.int32)
+#: Numbers of actions on both sides of what fits into one word of bits.
+WIDTHS = pytest.mark.parametrize("width", [1, 10, 32, 33, 128])
 
 
-def test_a_legal_action_stands_for_itself_and_another_for_one_by_its_rank():
-    chosen = legalise(DRAWN, LEGAL)
-    assert chosen.dtype == DRAWN.dtype
-    for lane in np.ndindex(DRAWN.shape):
-        (legal,) = np.nonzero(LEGAL[lane])
-        drawn = DRAWN[lane]
-        ranked = legal[drawn % len(legal)] if len(legal) else 0
-        assert chosen[lane] == (drawn if drawn in legal else ranked)
-    assert not LEGAL.any(-1).all()
-    assert legalise(DRAWN, None) is DRAWN
+def drawn_of(width):
+    """Return actions i32[64, 2] and masks bool[64, 2, width], some empty, some full."""
+    rng = np.random.default_rng(width)
+    legal = rng.random((64, 2, width)) < rng.choice([0, 0.05, 0.5, 1], (64, 1, 1))
+    return rng.integers(0, width, (64, 2)).astype(np.int32), legal
 
 
-def test_numpy_and_jax_choose_the_same():
-    traced = legalise(jnp.asarray(DRAWN), jnp.asarray(LEGAL), jnp)
-    assert np.asarray(traced).tobytes() == legalise(DRAWN, LEGAL).tobytes()
+@WIDTHS
+def test_a_legal_action_stands_for_itself_and_another_for_one_by_its_rank(width):
+    drawn, mask = drawn_of(width)
+    chosen = legalise(drawn, mask)
+    assert chosen.dtype == drawn.dtype
+    for lane in np.ndindex(drawn.shape):
+        (legal,) = np.nonzero(mask[lane])
+        ranked = legal[drawn[lane] % len(legal)] if len(legal) else 0
+        assert chosen[lane] == (drawn[lane] if drawn[lane] in legal else ranked)
+    assert not mask.any(-1).all()
+    assert mask.all(-1).any()
+    assert legalise(drawn, None) is drawn
+
+
+@WIDTHS
+def test_numpy_and_jax_choose_the_same(width):
+    drawn, mask = drawn_of(width)
+    traced = legalise(jnp.asarray(drawn), jnp.asarray(mask), jnp)
+    assert np.asarray(traced).tobytes() == legalise(drawn, mask).tobytes()
 
 
 def test_the_nth_legal_action_counts_from_0_and_around():
