@@ -1,0 +1,1 @@
+"""TCGJax's own tests of this level."""
