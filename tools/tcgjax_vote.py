@@ -5,7 +5,7 @@ grammar reads each card's sentence into the same columns. It knows words of the 
 language only, and nothing of the records; a sentence with words left over counts as unread. What
 differs is printed, unless tcgjax_vote.csv says which ruling of RULES.md settles it.
 
-Usage: python tools/tcgjax_vote.py [--source FILE] (or TWINSTEP_TCG_SOURCE, TCGJAX_SOURCE)
+Usage: python tools/tcgjax_vote.py [--source FILE] (or TCGJAX_SOURCE)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tcgjax_cards import Codes, chosen, normalised
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE.parent / "generated" / "tcgjax" / "effects.csv"
 SETTLED = HERE / "tcgjax_vote.csv"
-VARIABLES = ("TWINSTEP_TCG_SOURCE", "TCGJAX_SOURCE")
+VARIABLE = "TCGJAX_SOURCE"
 
 #: Phrases that name somebody or something -> a short word, longest first where one holds another.
 _WORDS = (
@@ -243,10 +243,10 @@ def main() -> int:
     parser.add_argument("--source", type=Path, help="the JSON list of cards")
     parser.add_argument("--records", type=Path, default=RECORDS)
     options = parser.parse_args()
-    named = [os.environ[name] for name in VARIABLES if os.environ.get(name)]
-    source = options.source or (Path(named[0]) if named else None)
+    named = os.environ.get(VARIABLE)
+    source = options.source or (Path(named) if named else None)
     if source is None:
-        sys.exit(f"no source of sentences: give --source or set {VARIABLES[0]}")
+        sys.exit(f"no source of sentences: give --source or set {VARIABLE}")
     settled = {tuple(row.values())[:4]: row["ruling"] for row in rows(SETTLED)}
     found = disagreements(source, options.records)
     for each in found:

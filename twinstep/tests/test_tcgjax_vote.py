@@ -25,9 +25,9 @@ def _rows(path):
 
 
 def _vote(records):
-    source = os.environ.get("TWINSTEP_TCG_SOURCE") or os.environ.get("TCGJAX_SOURCE")
+    source = os.environ.get("TCGJAX_SOURCE")
     if not source or not TOOL.is_file():
-        pytest.skip("set TWINSTEP_TCG_SOURCE to the JSON list of cards (see tools/tcgjax_vote.py)")
+        pytest.skip("set TCGJAX_SOURCE to the JSON list of cards (see tools/tcgjax_vote.py)")
     command = [sys.executable, str(TOOL), "--source", source, "--records", str(records)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
