@@ -17,6 +17,7 @@ from twinstep.contract import Contract, Discrete, Field, Measure, Randomness
 from twinstep.contracts.tcgjax_decks import Deck, drawer, read
 from twinstep.contracts.tcgjax_events import events_of
 from twinstep.contracts.tcgjax_layout import ACTIONS, OBSERVATION, RULES, START, STATE
+from twinstep.contracts.tcgjax_modules import modules
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 from twinstep.errors import UserError
 from twinstep.frames import Start
@@ -55,6 +56,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
         masked=True,
         starts=START,
         make_start=_make_start(rules, drawer(SETS[params["decks"]])),
+        # Modules bring their own boards, of all cards: they are asked about once.
+        modules=modules(called=dict(params) == {"decks": "apex", **RULES}),
         events=events_of(SETS[params["decks"]]),
         measures=(Measure("longest game, turns", "state.turn", "max"),),
         drivers=("random", "busy", "scripted", "loose"),
@@ -97,6 +100,26 @@ def _make_start(
     return lambda seed: start_of(draw(seed), rules)
 
 
+#: Module -> where the candidate has it.
+_PLACES = {
+    "coins": "threefry.py:Draws",
+    "pick": "threefry.py:Draws",
+    "shuffle": "deck.py:shuffled",
+    "cost": "cards.py:Attacks",
+    "damage": "attack.py:landed",
+    "attack": "turn.py:take_effect",
+    "play": "moves.py:play_card",
+    "checkup": "status.py:checkup",
+    "knockouts": "turn.py:knock_out",
+    "turn": "turn.py:next_turn",
+    "legal": "legal.py:mask",
+    "observation": "observe.py:observe",
+    "energy": "energy.py:attach",
+    "flow": "turn.py:ask",
+    "step": "turn.py:play",
+    "reset": "play.py:reset",
+}
+
 TCGJAX = Environment(
     name="tcgjax",
     contract=contract,
@@ -116,6 +139,7 @@ TCGJAX = Environment(
             "jax",
             "twinstep.candidates.tcgjax.jax_tcgjax:TcgjaxJax",
             edit=("generated/tcgjax/**",),
+            sources={name: f"generated/tcgjax/{place}" for name, place in _PLACES.items()},
             packages=("twinstep.candidates.tcgjax", "twinstep.generated.tcgjax"),
             slow_to_compile=True,
             shares_programs=True,

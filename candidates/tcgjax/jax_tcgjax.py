@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from twinstep.candidates.tcgjax.modules import CALLS
 from twinstep.contract import Contract
 from twinstep.frames import Frame, Start
 from twinstep.generated import tcgjax
@@ -36,6 +37,7 @@ PROGRAMS = Programs(
     step=tcgjax.step,
     frame=_frame,
     load=lambda fields: State(**fields),
+    modules=CALLS,
     scanned=False,
 )
 

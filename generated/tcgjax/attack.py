@@ -137,6 +137,22 @@ def _picked(game: Game, hit: Strike) -> Array:
     return times
 
 
+def landed(game: Game, number: Array) -> Array:
+    """Return i32[4]: what an attack's numbers i32[4] do to each of the other's slots (R60, R62)."""
+    me, foe = game.me, game.foe
+    active = slots() == 0
+    shell = passive("shell", foe.fact("code"))
+    blaze = jnp.where(me.fact("group")[0] == BLAZING, game.blaze, 0)  # R99
+    bonus = jnp.where(active, game.bonus + blaze, 0)
+    before = jnp.maximum(number + bonus - me.weakened, 0)
+    weak = active & (foe.fact("weakness") == me.fact("type")[0])  # R61
+    less = shell + jnp.where(active, foe.guarded, 0)
+    after = before + jnp.where(weak, game.rules["weakness"], 0) - less
+    given = jnp.where((number > 0) & (before > 0), jnp.maximum(after, 0), 0)
+    immune = active & (foe.immune >= game.turn)  # R80
+    return jnp.where(foe.there & ~immune, given, 0)
+
+
 def do_damage(game: Game, move: Move, hit: Strike) -> Array:
     """Do an attack's damage where it resolves; i32[]: what the other's Active one took (R60)."""
     me, foe, row = game.me, game.foe, hit.row
@@ -145,16 +161,7 @@ def do_damage(game: Game, move: Move, hit: Strike) -> Array:
     each = jnp.where(slots() + 4 == move.option, aimed, 0) + row.pick_damage * _picked(game, hit)
     number = jnp.where(active, _number(game, hit) + each, row.spread + each)
 
-    shell = passive("shell", foe.fact("code"))
-    blaze = jnp.where(me.fact("group")[0] == BLAZING, game.blaze, 0)  # R99
-    bonus = jnp.where(active, game.bonus + blaze, 0)
-    before = jnp.maximum(number + bonus - me.weakened, 0)
-    weak = active & (foe.fact("weakness") == me.fact("type")[0])  # R61
-    less = shell + jnp.where(active, foe.guarded, 0)
-    after = before + jnp.where(weak, game.rules["weakness"], 0) - less
-    given = jnp.where((number > 0) & (before > 0), jnp.maximum(after, 0), 0)  # R60, R62
-    immune = active & (foe.immune >= game.turn)  # R80
-    given = jnp.where(foe.there & ~immune & hit.resolves, given, 0)
+    given = jnp.where(hit.resolves, landed(game, number), 0)
     foe.damage = foe.damage + given
 
     own = jnp.where(slots() == move.option, aimed, 0)  # R63

@@ -48,7 +48,12 @@ def picked(game: Game, side: Side, when: Array) -> Array:
 
 def retreat_cost(game: Game) -> Array:
     """Return i32[]: what the Active Pokemon's retreat costs now (R46)."""
-    return jnp.maximum(game.me.fact("retreat")[0] - game.quick, 0)
+    return cheaper(game.me.fact("retreat")[0], game.quick)
+
+
+def cheaper(cost: Array, quick: Array) -> Array:
+    """Return i32[]: what a retreat of this cost i32[] costs after so many X Speeds (R46)."""
+    return jnp.maximum(cost - quick, 0)
 
 
 def pay(game: Game, left: Array, when: Array) -> Array:

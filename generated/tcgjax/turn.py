@@ -47,16 +47,27 @@ def play(game: Game, action: Array) -> None:
     move = moves.meant(action)
     always = game.winner == 0
     code, begins, retreat = stage(always, _act, game, move)
-    hit = stage(always, strike, game, move, code, begins)
-    given = stage(hit.resolves, do_damage, game, move, hit, rare=True)
-    asks, count = stage(hit.resolves | hit.begins, affect, game, move, hit, given)
-    plan = stage(always, _plan, game, move, hit, retreat, asks, count)
+    plan = take_effect(game, move, code, begins, retreat)
     stage(always, _settle, game, plan)
     ends = plan.settles & ~game.open & (plan.then == Then.CHECKUP) & (game.winner == 0)
     stage(ends, _end_turn, game, ends)
     goes_on = plan.settles & ~game.open & (game.winner == 0) & (plan.then != Then.TURN)
     starts = goes_on | plan.next
-    stage(starts, _next_turn, game, starts)
+    stage(starts, next_turn, game, starts)
+
+
+def take_effect(
+    game: Game, move: moves.Move, code: Array, begins: Array, retreat: moves.Retreat
+) -> Plan:
+    """Do an attack, or what a trainer card or ability does, up to the next choice if it asks.
+
+    code: i32[], the effect that is no attack's, where bool[] `begins`.
+    """
+    always = game.winner == 0
+    hit = stage(always, strike, game, move, code, begins)
+    given = stage(hit.resolves, do_damage, game, move, hit, rare=True)
+    asks, count = stage(hit.resolves | hit.begins, affect, game, move, hit, given)
+    return stage(always, _plan, game, move, hit, retreat, asks, count)
 
 
 def ask(
@@ -133,11 +144,11 @@ def _settle(game: Game, plan: Plan) -> None:
     """Change Active Pokemon and look at knock-outs (R58, R81 to R83)."""
     deck.swap(game.me, plan.slot, plan.switches)
     deck.swap(game.foe, plan.slot, plan.pushes)
-    _knock_out(game, plan.look, plan.scrapped)
-    _promote(game, plan.settles, plan.then)
+    knock_out(game, plan.look, plan.scrapped)
+    promote(game, plan.settles, plan.then)
 
 
-def _knock_out(game: Game, look: Array, scrapped: Array | None = None) -> None:
+def knock_out(game: Game, look: Array, scrapped: Array | None = None) -> None:
     """Knock out who has to be, where `look`, and see who has won (R81, R82).
 
     scrapped: bool[4], what is discarded of mine without a point (R35).
@@ -157,7 +168,7 @@ def _knock_out(game: Game, look: Array, scrapped: Array | None = None) -> None:
     game.winner = game.winner + first + 2 * second
 
 
-def _promote(game: Game, when: Array, then: Array | int) -> None:
+def promote(game: Game, when: Array, then: Array | int) -> None:
     """Ask who has no Active Pokemon for one, the foe first (R83)."""
     me, foe = game.me.lacks_active, game.foe.lacks_active
     ask(game, when & (game.winner == 0) & (me | foe), Ask.PROMOTE, foe, then=then)
@@ -167,13 +178,18 @@ def _end_turn(game: Game, ends: Array) -> None:
     """End the turn where `ends` (R72 to R75, R84)."""
     status.expire(game, ends)
     status.checkup(game, ends)
-    _knock_out(game, ends)
-    late = ends & (game.winner == 0) & (game.turn >= game.rules["turns"])
-    game.winner = jnp.where(late, _TIE, game.winner)  # R84
-    _promote(game, ends, Then.NEXT)
+    knock_out(game, ends)
+    close(game, ends)
+    promote(game, ends, Then.NEXT)
 
 
-def _next_turn(game: Game, when: Array) -> None:
+def close(game: Game, when: Array) -> None:
+    """End the game in a tie after its last turn, where `when` a turn is over (R84)."""
+    late = when & (game.winner == 0) & (game.turn >= game.rules["turns"])
+    game.winner = jnp.where(late, _TIE, game.winner)
+
+
+def next_turn(game: Game, when: Array) -> None:
     """Begin the other player's turn where `when` (R27 to R29)."""
     foe = game.foe
     game.turn = game.turn + when.astype(jnp.int32)

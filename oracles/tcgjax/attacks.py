@@ -232,25 +232,34 @@ class HurtOwnBench(Effect):
         return [(use.me.slots[use.target[1]], 30)] if use.target else []  # type: ignore[list-item]
 
 
-class HealSelf(Effect):
+class OnSelf(Effect):
+    """An effect on the attacker alone, where it is not about to be knocked out (R69)."""
+
+    def after(self, use: Use, left: int) -> Choices:
+        if not use.one.falling and (not self.coins or use.heads):
+            self.touch(use, use.one)
+        yield from ()
+
+    def touch(self, use: Use, one: Pokemon) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+
+class HealSelf(OnSelf):
     """R127."""
 
     def __init__(self, amount: int) -> None:
         self.amount = amount
 
-    def after(self, use: Use, left: int) -> Choices:
-        if not use.one.falling:  # R69
-            use.one.heal(self.amount)
-        yield from ()
+    def touch(self, use: Use, one: Pokemon) -> None:
+        one.heal(self.amount)
 
 
-class Drain(Effect):
+class Drain(OnSelf):
     """R127."""
 
-    def after(self, use: Use, left: int) -> Choices:
-        if not use.one.falling:  # R69
-            use.one.heal(use.dealt)
-        yield from ()
+    def touch(self, use: Use, one: Pokemon) -> None:
+        one.heal(use.dealt)
 
 
 class OnVictim(Effect):
@@ -302,7 +311,7 @@ class Last(OnVictim):
         victim.effects[self.name] = objects.Effect(use.game.turn + 1, self.amount)
 
 
-class Shield(Effect):
+class Shield(OnSelf):
     """R130. An effect on the attacker until the other's next turn has ended."""
 
     def __init__(self, name: str, amount: int = 0, coins: int = 0) -> None:
@@ -310,10 +319,8 @@ class Shield(Effect):
         self.amount = amount
         self.coins = coins
 
-    def after(self, use: Use, left: int) -> Choices:
-        if not self.coins or use.heads:
-            use.one.effects[self.name] = objects.Effect(use.game.turn + 1, self.amount)
-        yield from ()
+    def touch(self, use: Use, one: Pokemon) -> None:
+        one.effects[self.name] = objects.Effect(use.game.turn + 1, self.amount)
 
 
 class NoSupporters(Effect):
@@ -324,17 +331,16 @@ class NoSupporters(Effect):
         yield from ()
 
 
-class DiscardOwn(Effect):
+class DiscardOwn(OnSelf):
     """R132."""
 
     def __init__(self, letter: str = "", count: int = 99) -> None:
         self.letter = letter
         self.count = count
 
-    def after(self, use: Use, left: int) -> Choices:
-        fitting = [letter for letter in use.one.energy if self.letter in ("", letter)]
-        use.me.strip(use.one, fitting[: self.count])
-        yield from ()
+    def touch(self, use: Use, one: Pokemon) -> None:
+        fitting = [letter for letter in one.energy if self.letter in ("", letter)]
+        use.me.strip(one, fitting[: self.count])
 
 
 class DiscardRandom(OnVictim):
@@ -349,12 +355,11 @@ class DiscardRandom(OnVictim):
             use.foe.strip(victim, [use.game.draws.pick(in_order)])
 
 
-class ChargeSelf(Effect):
+class ChargeSelf(OnSelf):
     """R134."""
 
-    def after(self, use: Use, left: int) -> Choices:
-        use.game.charge(use.one, "M")
-        yield from ()
+    def touch(self, use: Use, one: Pokemon) -> None:
+        use.game.charge(one, "M")
 
 
 class AttachBench(Effect):
@@ -380,7 +385,7 @@ class SwitchSelf(Effect):
 
     def after(self, use: Use, left: int) -> Choices:
         spots = bench_of(use, use.me)
-        if spots:
+        if spots and not use.one.falling:  # R69
             _, slot = yield from use.game.choose(Ask.SWITCH, use.me, spots)
             use.me.swap(slot)
 

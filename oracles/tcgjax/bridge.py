@@ -10,6 +10,7 @@ from twinstep.contract import Contract
 from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, PLAYERS
 from twinstep.environment import Probe
 from twinstep.frames import Fields, Frame, Start
+from twinstep.oracles.tcgjax.calls import call
 from twinstep.oracles.tcgjax.codec import game_of, new_game, state_of
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.observing import observed
@@ -62,6 +63,10 @@ class TcgjaxOracle:
             return "the game is over"
         game.step(int(np.asarray(action)[game.decision.asked]))
         return "\n".join(game.story)
+
+    def call(self, module: str, inputs: Fields) -> Fields:
+        """Evaluate a module of the contract on inputs [N, ...]; see calls.py."""
+        return call(self._contract.module(module), inputs)
 
     def places(self, count: int, seed: int, dtype: str = "") -> dict[str, np.ndarray]:
         """Return state fields [count, ...] and a legal `action` [count, 2]; see places.py."""

@@ -102,8 +102,18 @@ class Game:
 
     def resume(self, ask: Ask, left: int = 0, arg: int = 0, then: int = 0) -> None:
         """Begin the course at an open choice."""
-        self._course = self._from(ask, left, arg, Then(then))
+        self.alone(self._from(ask, left, arg, Then(then)))
+
+    def alone(self, part: Course) -> None:
+        """Run one part of a course by itself, to its first choice or its end."""
+        self._course = self._to_the_end(part)
         self._advance(None)
+
+    def _to_the_end(self, part: Course) -> Course:
+        try:
+            yield from part
+        except _Over:
+            return
 
     def _advance(self, action: int | None) -> None:
         try:
@@ -115,12 +125,9 @@ class Game:
     # -- the course ----------------------------------------------------------------------------
 
     def _from(self, ask: Ask, left: int, arg: int, then: Then) -> Course:
-        try:
-            yield from self._finish(ask, left, arg, then)
-            while True:
-                yield from self._turn()
-        except _Over:
-            return
+        yield from self._finish(ask, left, arg, then)
+        while True:
+            yield from self._turn()
 
     def _finish(self, ask: Ask, left: int, arg: int, then: Then) -> Course:
         """What follows an open choice until the turn goes on, or the next one begins."""
@@ -128,7 +135,7 @@ class Game:
             yield from self._placing(ask)
         elif ask == Ask.PROMOTE:
             yield from self._promotions(then)
-            yield from self._after(then)
+            yield from self.after(then)
         elif ask == Ask.PAY:
             yield from options.pay(self, arg, left)
         elif ask == Ask.PULL:
@@ -162,9 +169,9 @@ class Game:
                 break
             self.player, ask = 1 - self.player, Ask.ACTIVE
         self.player = self.first
-        self._begin_turn()
+        self.begin_turn()
 
-    def _begin_turn(self) -> None:
+    def begin_turn(self) -> None:
         """R27 to R29."""
         self.turn += 1
         self.say("R28", f"turn {self.turn}: player {self.player} draws")
@@ -196,6 +203,13 @@ class Game:
 
     def _end_turn(self) -> Course:
         """R75, R72, R74."""
+        self.expire()
+        self.checkup()
+        yield from self.knock_outs(Then.NEXT)
+        yield from self.after(Then.NEXT)
+
+    def expire(self) -> None:
+        """R75."""
         self.me.current = ""
         self.supporter = self.retreated = False
         self.bonus = self.blaze = self.quick = 0
@@ -205,18 +219,16 @@ class Game:
             for _, one in player.pokemon():
                 one.used = False
                 one.effects = {k: v for k, v in one.effects.items() if v.until > self.turn}
-        self._checkup()
-        yield from self.knock_outs(Then.NEXT)
-        yield from self._after(Then.NEXT)
 
-    def _after(self, then: Then) -> Course:
+    def after(self, then: Then) -> Course:
+        """What follows when nobody has to promote any more."""
         if then == Then.CHECKUP:
             yield from self._end_turn()
         elif then == Then.NEXT:
             self.player = 1 - self.player
-            self._begin_turn()
+            self.begin_turn()
 
-    def _checkup(self) -> None:
+    def checkup(self) -> None:
         """R72, R73."""
         both = [self.me.active, self.foe.active]
         for one in both:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from twinstep.contracts.tcgjax_cards import ENERGY
+from twinstep.contracts.tcgjax_cards import ENERGY, Card
 from twinstep.contracts.tcgjax_layout import (
     ABILITY,
     ATTACH,
@@ -82,10 +82,10 @@ def _plays(game: Game, piece: Piece) -> list[tuple[int, Callable[[], Any]]]:
     """Return the targets that a card of the hand may be played on, with what does it."""
     card, me = piece.card, game.me
     if card.basic or card.kind == "Fossil":
-        return [(0, partial(_bench, game, piece))] if me.room() else []
+        return [(0, partial(bench, game, piece))] if me.room() else []
     if card.kind == "Pokemon":
         return [
-            (1 + slot, partial(_evolve, game, piece, one))
+            (1 + slot, partial(evolve, game, piece, one))
             for slot, one in me.pokemon()
             if card.evolves_from == one.card.name and game.turn > 2 and one.entered < game.turn
         ]
@@ -103,7 +103,7 @@ def _forbidden(game: Game) -> bool:
     return bool(game.me.no_supporters) or shadow
 
 
-def _bench(game: Game, piece: Piece) -> None:
+def bench(game: Game, piece: Piece) -> None:
     """R32, R33."""
     game.me.leave_hand(piece)
     game.me.put(piece, game.turn)
@@ -111,7 +111,7 @@ def _bench(game: Game, piece: Piece) -> None:
         game.event("fossil", "R33")
 
 
-def _evolve(game: Game, piece: Piece, one: Pokemon) -> None:
+def evolve(game: Game, piece: Piece, one: Pokemon) -> None:
     """R38, R40."""
     game.me.leave_hand(piece)
     one.stack.append(piece)
@@ -152,9 +152,13 @@ def _scrap(game: Game, slot: int) -> Course:
     yield from game.promote()
 
 
-def _cost(game: Game) -> int:
+def retreat_cost(card: Card, quick: int) -> int:
     """R46."""
-    return max(game.me.active.card.retreat - game.quick, 0)
+    return max(card.retreat - quick, 0)
+
+
+def _cost(game: Game) -> int:
+    return retreat_cost(game.me.active.card, game.quick)
 
 
 def _retreats(game: Game) -> list[int]:
