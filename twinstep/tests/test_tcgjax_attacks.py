@@ -3,9 +3,10 @@
 import pytest
 
 from twinstep.contracts.tcgjax_layout import CHOOSE, END, PLAY, Ask
+from twinstep.oracles.tcgjax.attack import begun
 from twinstep.oracles.tcgjax.attacks import EFFECTS
 from twinstep.oracles.tcgjax.objects import Effect
-from twinstep.tests.tcgjax_boards import WALL, attack, attacker, board, let_coins_be, one
+from twinstep.tests.tcgjax_boards import NAMES, WALL, attack, attacker, board, let_coins_be, one
 
 HURT = {"damage": 10}
 TARGET = one(WALL)
@@ -163,6 +164,16 @@ def test_who_falls_by_a_counter_heals_no_more():
         assert falls.players[1].points == 1
         stays = used(effect, me={"damage": most - 30}, foe=one("Poliwrath"))
         assert stays.players[0].active.damage < most - 10
+
+
+def test_what_an_attack_does_to_itself_is_left_out_where_it_falls_by_a_counter():
+    """R69, R68: seen in the attack alone, because a knock-out discards all energy and effects."""
+    name, cost, place = attacker("discard-all")
+    most = NAMES[name].hp
+    for damage, left in ((most - 20, len(cost)), (most - 30, 0)):
+        game = board([one(name, cost, damage=damage)], [one("Poliwrath")])
+        game.alone(begun(game, place))
+        assert len(game.players[0].active.energy) == left
 
 
 def test_conditions_come_from_attacks():
