@@ -136,11 +136,20 @@ CALLED: tuple[Module, ...] = (
         "an evolution onto a stack of one or two cards, whatever they are.",
     ),
     Module(
+        "retreat",
+        (*BOARD, _whole("to", "uint8", 1, SLOTS - 1)),
+        _RESULT,
+        source="R45 to R48; options.py: retreat, pay",
+        owns=names("energy retreated arg"),
+        doc="Retreats for a Pokemon of the Bench, if there is one and the energies are enough, up "
+        "to the first choice or the change.",
+    ),
+    Module(
         "checkup",
         BOARD,
         _RESULT,
         source="R72, R73, R75; game.py: expire, checkup",
-        owns=names("condition poisoned burned used supporter retreated bonus blaze quick"),
+        owns=names("condition poisoned burned used supporter bonus blaze quick"),
         doc="Ends what ends with a turn; then conditions do what they do after it.",
     ),
     Module(
@@ -190,10 +199,7 @@ CALLED: tuple[Module, ...] = (
     ),
 )
 #: What can be seen in whole steps only.
-_SEEN = (
-    Module("energy", (), (), owns=("energy",)),
-    Module("flow", (), (), owns=names("ask asked arg acting reward terminated")),
-)
+_SEEN = (Module("flow", (), (), owns=names("ask asked acting reward terminated")),)
 
 
 def modules(called: bool) -> tuple[Module, ...]:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from twinstep.contracts.tcgjax_cards import ATTACKS, ENERGY
 from twinstep.contracts.tcgjax_layout import ATTACK as FIRST_ATTACK
-from twinstep.contracts.tcgjax_layout import DECK, PLAY, STACK, STATE, Then, Zone
+from twinstep.contracts.tcgjax_layout import DECK, PLAY, RETREAT, STACK, STATE, Ask, Then, Zone
 from twinstep.contracts.tcgjax_modules import CALLED, MANY
 from twinstep.generated.tcgjax import attack as attacks
 from twinstep.generated.tcgjax import cards, deck, energy, moves, play, status, turn
@@ -138,6 +138,21 @@ def put(given: Fields) -> Fields:
     return _result("play", game, state)
 
 
+def retreat(given: Fields) -> Fields:
+    """Retreat for a Pokemon of the Bench."""
+    state = _state(given)
+    game = opened(state)
+    me, slot = game.me, given["to"].astype(jnp.int32)
+    enough = jnp.sum(me.energy[0], dtype=jnp.int32) >= energy.retreat_cost(game)
+    goes = enough & _both_active(game) & jnp.any(deck.at(slot, me.benched))
+    move = moves.meant(RETREAT + slot - 1)._replace(retreats=goes)
+    begun = moves.retreat(game, move)
+    # As in a whole step, of which the attack's part takes long to compile.
+    turn.ask(game, begun.left > 0, int(Ask.PAY), left=begun.left, arg=begun.slot)
+    deck.swap(me, begun.slot, begun.goes)
+    return _result("retreat", game, state)
+
+
 def checkup(given: Fields) -> Fields:
     """End what ends with a turn; let conditions do what they do after it."""
     state = _state(given)
@@ -210,6 +225,7 @@ CALLS: dict[str, Callable[..., Fields]] = {
         "damage": damage,
         "attack": attack,
         "play": put,
+        "retreat": retreat,
         "checkup": checkup,
         "knockouts": knockouts,
         "turn": next_turn,

@@ -122,6 +122,15 @@ def _play(game: Game, row: Row) -> None:
         options.evolve(game, piece, one)
 
 
+def _retreat(game: Game, row: Row) -> None:
+    slot = int(row["to"])
+    if not _both_active(game) or game.me.slots[slot] is None:
+        return
+    one = game.me.active
+    if len(one.energy) >= options.retreat_cost(one.card, game.quick):
+        game.alone(options.retreat(game, slot))
+
+
 def _checkup(game: Game, row: Row) -> None:
     if _both_active(game):
         game.expire()
@@ -168,6 +177,7 @@ _CALLS: dict[str, Callable[[Row], Row]] = {
     "damage": _on_board(_damage),
     "attack": _on_board(_attack),
     "play": _on_board(_play),
+    "retreat": _on_board(_retreat),
     "checkup": _on_board(_checkup),
     "knockouts": _on_board(_knockouts),
     "turn": _on_board(_turn),

@@ -63,7 +63,7 @@ def of_turn(game: Game) -> Options:
         for slot, one in game.me.pokemon():
             found[ATTACH + slot] = partial(_attach, game, one)
     for slot in _retreats(game):
-        found[RETREAT + slot - 1] = partial(_retreat, game, slot)
+        found[RETREAT + slot - 1] = partial(retreat, game, slot)
     for slot, one in game.me.pokemon():
         ability = ABILITIES.get(one.card.ability)
         if ability and not one.used and ability.usable(game, slot):
@@ -170,7 +170,7 @@ def _retreats(game: Game) -> list[int]:
     return [slot for slot, _ in game.me.bench()]
 
 
-def _retreat(game: Game, slot: int) -> Course:
+def retreat(game: Game, slot: int) -> Course:
     """R45."""
     game.retreated = True
     game.event("retreated", "R45")
