@@ -26,6 +26,7 @@ from twinstep.frames import Start
 SETS = {"apex": ("A1", "P-A"), "invented": ("X",)}
 #: Rules that nobody has seen: a memorised engine would not follow them.
 OTHER = {"weakness": 30, "hand": 7, "poison": 20, "heads": 0, "turns": 24, "points": 2}
+_PLAYERS = "twinstep.transfer.tcgjax"
 _DOCS = {
     "weakness": "damage that weakness adds (R1)",
     "hand": "cards in a hand at most (R2), 5 to 10",
@@ -156,6 +157,10 @@ TCGJAX = Environment(
     ),
     drivers={
         name: f"twinstep.rollouts.drivers.tcgjax:{name}" for name in ("busy", "scripted", "loose")
+    },
+    players={
+        "random": f"{_PLAYERS}.heuristics:random",
+        "scripted": f"{_PLAYERS}.heuristics:scripted",
     },
     narrator="twinstep.oracles.tcgjax.narrator:narrate",
     scene="twinstep.oracles.tcgjax.narrator:scene",
