@@ -161,6 +161,8 @@ TCGJAX = Environment(
     players={
         "random": f"{_PLAYERS}.heuristics:random",
         "scripted": f"{_PLAYERS}.heuristics:scripted",
+        "greedy": f"{_PLAYERS}.search:greedy",
+        "expectimax": f"{_PLAYERS}.search:expectimax",
     },
     narrator="twinstep.oracles.tcgjax.narrator:narrate",
     scene="twinstep.oracles.tcgjax.narrator:scene",

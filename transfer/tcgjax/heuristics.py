@@ -24,7 +24,7 @@ from twinstep.contracts.tcgjax_layout import (
 from twinstep.frames import Array
 from twinstep.masked import nth_legal
 from twinstep.transfer.tcgjax import facts
-from twinstep.transfer.tcgjax.seen import Seen, Team, lacks, ready, team, usual
+from twinstep.transfer.tcgjax.seen import Seen, Team, lacks, ready, row, team, usual
 
 #: Cards whose effect is not always wanted -> what they are worth above or below other trainers.
 _TRAINERS = facts.by_code(
@@ -84,8 +84,8 @@ def wanted(obs: Array, word: Array, xp: Any = np) -> Array:
     scores = xp.concatenate([parts[first] for first in sorted(parts)], -1)
     rest = ACTIONS_COUNT - scores.shape[-1]
     scores = xp.concatenate([scores, xp.zeros_like(scores[..., :rest])], -1)
-    numbers = np.arange(ACTIONS_COUNT, dtype=np.uint32)
-    order = (numbers * np.uint32(29) + (word >> np.uint32(16))[..., None]) % ACTIONS_COUNT
+    numbers = row(np.arange(ACTIONS_COUNT) * 29, scores.ndim).astype(np.uint32)
+    order = (numbers + (word >> np.uint32(16))[..., None]) % np.uint32(ACTIONS_COUNT)
     return scores * ACTIONS_COUNT + order.astype(np.int32)
 
 
@@ -100,7 +100,7 @@ def _cards(seen: Seen, able: Array) -> Array:
     worth = xp.where(kind == facts.POKEMON, _PLAY + 20 + xp.where(first, hp, 0), helps)
     worth = xp.where(grown, _EVOLVE + stage, worth)
     # Who fights is helped first, and evolves first.
-    front = np.array([0, 2, 1, 1, 1], np.int32)
+    front = row([0, 2, 1, 1, 1], worth.ndim + 1)
     return (worth[..., None] + front).reshape(*worth.shape[:-1], 5 * HAND)
 
 
@@ -108,7 +108,7 @@ def _attach(seen: Seen, own: Team, able: Array) -> Array:
     """Return i32[..., 4]: below 0 where the energy brings no attack nearer."""
     xp = seen.xp
     current = seen.one("my current")
-    kinds = np.arange(1, len(ENERGY) + 1, dtype=np.int32)
+    kinds = row(range(1, len(ENERGY) + 1), current.ndim + 1)
     more = (kinds == current[..., None]).astype(np.int32)
     before = lacks(seen, own.card, own.energy)
     after = lacks(seen, own.card, own.energy + more[..., None, :])
@@ -116,7 +116,7 @@ def _attach(seen: Seen, own: Team, able: Array) -> Array:
     nearer = xp.where(after < before, does * 4 // (after + 1), 0)
     # What an attack that can be paid already does is no gain.
     gain = xp.maximum(nearer.max(-1) - xp.where(nearer > 0, able[..., None], 0).max(-1), 0)
-    front = np.array([20, 0, 0, 0], np.int32)
+    front = row([20, 0, 0, 0], able.ndim)
     return xp.where(nearer.max(-1) > 0, xp.minimum(gain // 6, 60) + front + 1, front // 20)
 
 

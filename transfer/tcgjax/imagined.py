@@ -129,7 +129,7 @@ def _side(seen: Seen, who: str, held: tuple[Array, Array]) -> dict[str, Array]:
     }
     turn = seen.one("turn")
     # "in its turn": this one, or the next one.
-    own = turn + (seen.one("my turn") == (who == _FOE)).astype(jnp.int32)
+    own = turn + (seen.one("my turn") == int(who == _FOE)).astype(jnp.int32)
     others = 2 * turn + 1 - own
     last = {
         name: jnp.where(seen.one(f"{who} {name.replace('_', ' ')}") > 0, until, 0)
@@ -168,7 +168,7 @@ def _side(seen: Seen, who: str, held: tuple[Array, Array]) -> dict[str, Array]:
 
 def _peeked(seen: Seen, who: str) -> Array:
     top = seen.many(*(f"top {n}" for n in range(PEEKED)))
-    return (top > 0).sum(dtype=jnp.int32) * (who == _ME)
+    return (top > 0).sum(dtype=jnp.int32) * int(who == _ME)
 
 
 def _shown(seen: Seen, who: str, rank: Array) -> Array:
@@ -185,4 +185,4 @@ def _types(seen: Seen, who: str, energy: Array, current: Array, following: Array
         return (seen.many(*(f"type {e}" for e in ENERGY)) * bits).sum(dtype=jnp.int32)
     kinds = jnp.arange(1, len(ENERGY) + 1, dtype=jnp.int32)
     has = (energy.sum(0, dtype=jnp.int32) > 0) | (kinds == current) | (kinds == following)
-    return jnp.maximum((has * bits).sum(dtype=jnp.int32), 1)
+    return jnp.maximum((has.astype(jnp.int32) * bits).sum(dtype=jnp.int32), 1)

@@ -50,6 +50,11 @@ class Seen:
         return self.xp.asarray(values)[index]
 
 
+def row(values: Any, ndim: int) -> np.ndarray:
+    """Return a row [K] of whole numbers as [1, ..., K], i32."""
+    return np.asarray(values, np.int32).reshape((1,) * (ndim - 1) + (-1,))
+
+
 class Team(NamedTuple):
     """What stands in the slots of one player, i32[..., 4] but for energy.
 
@@ -75,7 +80,7 @@ def team(seen: Seen, who: str) -> Team:
 def lacks(seen: Seen, card: Array, energy: Array) -> Array:
     """Return i32[..., 4, 2]: how many energies each attack of top cards still lacks (R52)."""
     xp = seen.xp
-    index = ATTACKS * card[..., None] + np.arange(ATTACKS, dtype=np.int32)
+    index = ATTACKS * card[..., None] + row(range(ATTACKS), card.ndim + 1)
     typed = xp.maximum(seen.table(facts.COST, index) - energy[..., None, :], 0).sum(
         -1, dtype=np.int32
     )
@@ -86,7 +91,7 @@ def lacks(seen: Seen, card: Array, energy: Array) -> Array:
 def usual(seen: Seen, card: Array, target: Array) -> Array:
     """Return i32[..., K, 2]: what the attacks of cards [..., K] do on average to a card [...]."""
     xp = seen.xp
-    index = ATTACKS * card[..., None] + np.arange(ATTACKS, dtype=np.int32)
+    index = ATTACKS * card[..., None] + row(range(ATTACKS), card.ndim + 1)
     does = seen.table(facts.USUAL, index)
     weak = seen.table(facts.WEAKNESS, target)[..., None] == seen.table(facts.TYPE, card)
     more = xp.where(weak & (card > 0), seen.one("rule weakness")[..., None], 0)
