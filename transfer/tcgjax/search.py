@@ -24,8 +24,8 @@ from twinstep.transfer.tcgjax.imagined import imagined
 from twinstep.transfer.tcgjax.seen import Seen
 from twinstep.transfer.tcgjax.value import worth
 
-#: What a won game is worth, beside which nothing else counts.
-_WON = 1 << 20
+#: What a won game is worth: more than any position, but not so much that one lucky draw decides.
+_WON = 4000
 #: What is done before the turn ends is done for any gain, and not for none.
 _FIRST = 1 << 16
 #: Rows that NumPy sends to the compiled function at a time, so that there is one of it.
@@ -38,15 +38,18 @@ class _Tries(NamedTuple):
     """How a player looks ahead. actions: tried at most. samples: of hidden cards and draws, each.
 
     ahead: steps that the script plays on afterwards at most, up to the player's own next turn.
+    margin: by how much an action has to be better than the script's on average, or draws that are
+    lucky in few samples would decide.
     """
 
     actions: int
     samples: int
     ahead: int
+    margin: int
 
 
-_GREEDY = _Tries(actions=24, samples=2, ahead=0)
-_EXPECTIMAX = _Tries(actions=8, samples=4, ahead=24)
+_GREEDY = _Tries(actions=24, samples=2, ahead=0, margin=0)
+_EXPECTIMAX = _Tries(actions=8, samples=4, ahead=24, margin=40)
 
 
 def greedy(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
@@ -114,6 +117,9 @@ def _best(tries: _Tries, obs: Array, legal: Array, word: Array) -> Array:
         values = _at_once(games, before)
     shape = (count, tries.samples, tries.actions)
     total = values.reshape(shape).sum(1, dtype=jnp.int32)
+    # The script's own choice comes first.
+    first = jnp.arange(tries.actions, dtype=jnp.int32)[None, :] == 0
+    total = total + jnp.where(first, tries.samples * tries.margin, 0)
     place = jnp.where(allowed, total, jnp.int32(-(2**30))).argmax(-1)
     return jnp.take_along_axis(actions, place[:, None], -1)[:, 0]
 
@@ -166,5 +172,3 @@ def _played_on(games: State, turn: Array, words: Array, ahead: int) -> State:
 def _script(obs: Array, legal: Array, words: Array, number: Array) -> Array:
     shifted = words + number.astype(jnp.uint32) * jnp.uint32(0x9E3779B1)
     return scripted(obs, legal, shifted, jnp)
-
-

@@ -13,8 +13,6 @@ from twinstep.transfer.tcgjax import facts
 
 _PLACE = {name: place for place, name in enumerate(OBSERVATION)}
 _SLOTS = ("active", "bench1", "bench2", "bench3")
-#: What an attack that lacks this many energies or more is worth: nothing.
-FAR = 3
 
 
 class Seen:
@@ -102,5 +100,3 @@ def ready(seen: Seen, own: Team, target: Array, energy: int = 0) -> Array:
     """Return i32[..., 4]: the most that each slot does to a card with so much more energy."""
     paid = lacks(seen, own.card, own.energy) <= energy
     return seen.xp.where(paid, usual(seen, own.card, target), 0).max(-1)
-
-
