@@ -1,7 +1,7 @@
 """Players that try their actions on the engine, in games imagined from what they see.
 
-Both try the actions that the script likes best, so many that hardly any is left out. Where no game
-can be imagined well (before turn 1, a promotion, a retreat's payment) they follow the script.
+Both try the actions that the script likes best. Where no game can be imagined well (before turn 1, a
+promotion, a retreat's payment), and in the other player's turn, they follow the script.
 """
 
 from __future__ import annotations
