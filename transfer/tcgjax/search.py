@@ -1,7 +1,7 @@
 """Players that try their actions on the engine, in games imagined from what they see.
 
-Both try the actions that the script likes best. Where no game can be imagined well (before turn 1, a
-promotion, a retreat's payment), and in the other player's turn, they follow the script.
+Both try the actions that the script likes best. Where no game can be imagined well (before turn 1,
+a promotion, a payment for a retreat), and in the turn of the other player, they follow the script.
 """
 
 from __future__ import annotations
