@@ -33,7 +33,7 @@ def _states(lab, rng):
     return {path.removeprefix("state."): values[at, lane] for path, values in frames.items()}
 
 
-def _hidden_changed(state, p, rng):
+def hidden_changed(state, p, rng):
     """Return a state with everything replaced that player p may not know."""
     new = {name: values.copy() for name, values in state.items()}
     foe = 1 - p
@@ -73,7 +73,7 @@ def test_view_and_mask_stay_where_only_hidden_things_change(lab, player):
     rng = lab.reference.rng("hidden", str(player))
     states = _states(lab, rng)
     rows = [{name: values[n] for name, values in states.items()} for n in range(STATES)]
-    changed = [_hidden_changed(row, player, rng) for row in rows]
+    changed = [hidden_changed(row, player, rng) for row in rows]
     others = {name: np.stack([row[name] for row in changed]) for name in states}
     names = lab.contract.observation.names
     one, two = (_view(each) for each in (states, others))

@@ -16,7 +16,7 @@ from twinstep.generated.tcgjax import State
 from twinstep.jax_candidate import use_compilation_cache
 from twinstep.players import variant_of
 from twinstep.policy_transfer import environment_seeds
-from twinstep.properties.tcgjax.test_hidden import _hidden_changed as hidden_changed
+from twinstep.properties.tcgjax.test_hidden import hidden_changed
 from twinstep.transfer.tcgjax import features, heuristics
 from twinstep.transfer.tcgjax.imagined import imagined
 from twinstep.versus import Versus, player_of, win_rates, words
