@@ -53,6 +53,9 @@ def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
     if not (lab.runner.offers("call") and lab.oracle.offers("call")):
         pytest.skip("calling a module alone needs `call` on both sides")
     fields = lab.contract.module(module).inputs
+    states = {field.name for field in lab.contract.state} - {"seed", lab.contract.randomness.draws}
+    if lab.contract.masked and lab.oracle.offers("places") and states & {f.name for f in fields}:
+        pytest.skip("only the reference places boards of this game: see test_modules")
     row = st.fixed_dictionaries({field.name: _values(field) for field in fields})
     rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))
     rows += rows[:1] * (ROWS - len(rows))
