@@ -230,3 +230,30 @@ def test_a_game_that_is_over_stays_as_it_is(lab):
     for n in range(int(over.sum())):
         with pytest.raises(Illegal):
             game_of({name: values[n] for name, values in ended.items()}).step(END)
+
+
+#: Of damage that nothing but weakness changes.
+PLAIN = ("bonus", "blaze", "weakened", "weakened_until", "guarded", "guarded_until", "immune")
+TYPE = _table(lambda card: ord(card.type or " "))
+WEAK = _table(lambda card: ord(card.weakness or "-"))
+SHELL = _table(lambda card: card.ability.startswith("ability-shell"))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_weakness_adds_its_number_to_damage_of_its_type_alone(lab, side):
+    """P4; R60, R61: every type against every weakness; damage of 0 stays 0."""
+    inputs = lab.reference.module_inputs(lab.contract.module("damage"), 16384, "weakness")
+    inputs |= {name: np.zeros_like(inputs[name]) for name in PLAIN}
+    asked = lab.oracle if side == "reference" else lab.runner
+    dealt = asked.call("damage", inputs)["dealt"].astype(np.int64)
+    actives, row = _top(inputs)[..., 0], np.arange(len(dealt))
+    mine, foe = actives[row, inputs["player"]], actives[row, 1 - inputs["player"]]
+    counted = (mine > 0) & (foe > 0) & ~SHELL[foe].astype(bool)
+    amount = inputs["amount"][:, 0].astype(np.int64)
+    weak = TYPE[mine] == WEAK[foe]
+    extra = np.where(weak & (amount > 0), inputs["rules"][:, 0], 0)
+    assert (dealt == amount + extra)[counted].all()
+    met = {*zip(TYPE[mine][counted].tolist(), WEAK[foe][counted].tolist(), strict=True)}
+    of = [card for card in cards() if card.kind == "Pokemon"]
+    assert met >= {(ord(one.type), ord(two.weakness or "-")) for one in of for two in of}
+    assert (weak & counted & (amount == 0)).any()
