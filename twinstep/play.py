@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
     play.add_argument("--driver", default="", help="who plays; default: the contract's last")
     play.add_argument("--seed", default="0", help="which episode; default: 0")
     play.add_argument(
-        "--human", action="append", type=int, choices=range(8), default=[], metavar="PLAYER",
+        "--human", action="append", default=[], metavar="PLAYER",
         help="play this player by hand, 0 or 1; the driver plays the others",
     )  # fmt: skip
     play.add_argument(
@@ -58,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     subject = variant_of(args.env, args.variant or env.variants[0].name)
     if not args.seed.isdecimal() or int(args.seed) >= 2**32:
         raise UserError(f"--seed {args.seed}: a number below 2**32")
-    told = retell(subject, args.driver, int(args.seed), args.human, args.start)
+    humans = [_player(text) for text in args.human]
+    told = retell(subject, args.driver, int(args.seed), humans, args.start)
     if told.lines:
         print("\n".join(told.lines))
     stem = args.out or Path(f"{args.env}-{args.seed}")
@@ -69,6 +70,12 @@ def run(args: argparse.Namespace) -> int:
         paths.write_atomically(file, text.encode())
         print(f"written: {file}")
     return 0
+
+
+def _player(text: str) -> int:
+    if not text.isdecimal():
+        raise UserError(f"--human {text}: a player's number, from 0")
+    return int(text)
 
 
 def retell(

@@ -106,6 +106,7 @@ def test_a_game_between_decks_of_files_is_told(capsys):
     ("args", "says"),
     [
         (("pong", "--human", "0"), "--human: pong cannot be played by hand, only watched"),
+        (("tcgjax", "--human", "me"), "--human me: a player's number, from 0"),
         (("tcgjax", "--human", "2"), "--human 2: tcgjax has players 0 to 1"),
         (("pong", "--start", "x"), "--start: pong begins from a seed alone"),
         (("tcgjax", "--start", "x"), "two deck files, player 0's and player 1's, not 1"),
