@@ -9,8 +9,18 @@ import weakref
 import numpy as np
 import pytest
 
-from twinstep.contracts.tcgjax_cards import cards
-from twinstep.contracts.tcgjax_layout import ATTACH, DECK, END, PLAY, RETREAT, SCRAP, Ask, Zone
+from twinstep.contracts.tcgjax_cards import ENERGY, cards
+from twinstep.contracts.tcgjax_layout import (
+    ATTACH,
+    ATTACK,
+    DECK,
+    END,
+    PLAY,
+    RETREAT,
+    SCRAP,
+    Ask,
+    Zone,
+)
 from twinstep.oracles.tcgjax.codec import game_of, state_of
 from twinstep.oracles.tcgjax.game import Illegal
 from twinstep.sampling import some_starts
@@ -230,6 +240,45 @@ def test_a_game_that_is_over_stays_as_it_is(lab):
     for n in range(int(over.sum())):
         with pytest.raises(Illegal):
             game_of({name: values[n] for name, values in ended.items()}).step(END)
+
+
+#: Attacks [C + 1, 2] that any energy pays and that do damage and nothing else.
+VANILLA = np.zeros((len(cards()) + 1, 2), bool)
+for _number, _card in enumerate(cards(), 1):
+    for _place, _attack in enumerate(_card.attacks[:2]):
+        VANILLA[_number, _place] = not _attack.effect and set(_attack.cost) <= {"C"}
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_energies_of_other_types_make_the_same_step_with_those_types(lab, side):
+    """P14: where nothing on a card speaks of a type: ends, attachments, vanilla attacks."""
+    states, actions, after = _stepped(lab, side)
+    lane, ask = np.arange(BOARDS), states["ask"]
+    mine = actions[lane, states["asked"]]
+    active = _top(states)[lane, states["player"], 0]
+    attacks = VANILLA[active, np.clip(mine - ATTACK, 0, 1)] & np.isin(mine - ATTACK, (0, 1))
+    attached = (mine >= ATTACH) & (mine < RETREAT)
+    plain = ((mine == END) | attached | attacks) & (ask == Ask.TURN)
+    assert min((plain & some).sum() for some in (mine == END, attached, attacks)) > 5
+    other = _relabelled({name: values[plain] for name, values in states.items()})
+    got = _played(lab, side, other, actions[plain])
+    want = {p.removeprefix("state."): v[plain] for p, v in after.items() if "state." in p}
+    # Which type comes next is picked among the deck's types in their order, which stays.
+    picked = want["turn"] > states["turn"][plain]
+    for name, values in _relabelled(want).items():
+        same = (got[f"state.{name}"] == values).reshape(len(picked), -1).all(-1)
+        assert (same | (picked & (name == "next"))).all(), name
+
+
+def _relabelled(state):
+    """Return a state where each energy is of the next type: Grass is Fire, Metal is Grass."""
+    new = dict(state)
+    for name in ("energy", "discarded"):
+        new[name] = np.roll(state[name], 1, -1)
+    for name in ("current", "next"):
+        kind = state[name]
+        new[name] = np.where(kind > 0, kind % len(ENERGY) + 1, 0).astype(kind.dtype)
+    return new
 
 
 #: Of damage that nothing but weakness changes.
