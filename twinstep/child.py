@@ -1,10 +1,12 @@
-"""Starts the oracle's process with the modules of the process that asks, whatever folder it is in.
+"""Starts a child process with the modules of the process that asks, whatever folder it is in.
 
-Run by its path: `python -P child.py FD LIFE ORIGIN`, ORIGIN a JSON text with the parent's
-sys.path and where its `twinstep` is. A checkout in the current folder or
-under PYTHONPATH would otherwise be imported in its place, and its traces kept as this one's.
+Run by its path: `python -P child.py ORIGIN MODULE FD [ARGUMENT...]`, ORIGIN a JSON text with the
+parent's sys.path and where its `twinstep` is, MODULE the one whose `serve` gets the rest. A
+checkout in the current folder or under PYTHONPATH would otherwise be imported in its place, and
+its traces kept as this one's.
 """
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -12,7 +14,7 @@ import sys
 
 def main() -> None:
     """Import the parent's twinstep, then serve."""
-    origin = json.loads(sys.argv[3])
+    origin = json.loads(sys.argv[1])
     sys.path[:] = origin["path"]
     if "twinstep" not in sys.modules:
         spec = importlib.util.spec_from_file_location(
@@ -22,9 +24,7 @@ def main() -> None:
         assert spec.loader is not None
         sys.modules["twinstep"] = package = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(package)
-    from twinstep import worker
-
-    worker.serve(int(sys.argv[1]), sys.argv[2])
+    importlib.import_module(sys.argv[2]).serve(int(sys.argv[3]), *sys.argv[4:])
 
 
 if __name__ == "__main__":

@@ -102,6 +102,7 @@ class CandidateRef:
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
     slow_to_compile: whether each program of it takes so long that those tests are `slow` which
         compile the same step once more, in another convention or not at all.
+    limit: seconds that one answer may take where it runs in a process of its own.
     shares_programs: whether the programs of all variants are the same (`jax_candidate.Programs`):
         their tests then run in one process.
     """
@@ -115,6 +116,7 @@ class CandidateRef:
     build: str = ""
     slow_to_compile: bool = False
     shares_programs: bool = False
+    limit: float = 600.0
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,10 @@ class Divergence(AssertionError):
         self.record = record
 
 
+class InProcess(Exception):
+    """A test needs the candidate in its own process, and the run keeps it apart."""
+
+
 class OracleNeeded(Exception):
     """A test needs the oracle, and only traces are at hand."""
 
@@ -60,6 +64,7 @@ class Settings:
     episodes: int = 100
     seeds: str = "public"
     full_budget: bool = False
+    isolate: bool = False
     progress: Callable[[str], None] = lambda text: None
 
 
@@ -272,7 +277,8 @@ class Lab:
         """The candidate, built at its first use."""
         if self._runner is None:
             keep_freed_memory()
-            self._runner = Runner.of(self.pair)
+            isolated = self.reference.harness.settings.isolate
+            self._runner = Runner.isolated(self.pair) if isolated else Runner.of(self.pair)
         return self._runner
 
     @property
@@ -281,9 +287,14 @@ class Lab:
         return self._runner
 
     def env(self, auto_reset: str) -> Env:
-        """Return the candidate as `twinstep.make` ships it, built and compiled once."""
+        """Return the candidate as `twinstep.make` ships it, built and compiled once.
+
+        Raises InProcess where the run keeps candidates apart.
+        """
         from twinstep.env import Env  # imports JAX
 
+        if self.reference.harness.settings.isolate:
+            raise InProcess("what ships runs in the process that compares: without --isolate")
         if auto_reset not in self._envs:
             self._envs[auto_reset] = Env(self.pair.subject, self.pair.candidate.name, auto_reset)
         return self._envs[auto_reset]
@@ -394,6 +405,7 @@ __all__ = [
     "CandidateBroken",
     "Divergence",
     "Harness",
+    "InProcess",
     "Lab",
     "OracleNeeded",
     "Reference",

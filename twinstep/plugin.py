@@ -16,6 +16,7 @@ from twinstep.harness import (
     CandidateBroken,
     Divergence,
     Harness,
+    InProcess,
     Lab,
     OracleNeeded,
     Reference,
@@ -108,6 +109,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         dest="twinstep_full",
         help="level 4 trains as long as the contract asks of a GPU, where it does",
+    )
+    add(
+        "--isolate",
+        action="store_true",
+        dest="twinstep_isolate",
+        help="each candidate runs in a process of its own, under watch; what ships is not compared",
     )
     add(
         "--require-oracles",
@@ -214,7 +221,11 @@ def _open_harness(config: pytest.Config) -> Harness:
         seeds("holdout", 1, "")
     progress = lambda text: _progress(config, text)  # noqa: E731
     settings = Settings(
-        option.twinstep_episodes, option.twinstep_seeds, option.twinstep_full, progress
+        option.twinstep_episodes,
+        option.twinstep_seeds,
+        option.twinstep_full,
+        option.twinstep_isolate,
+        progress,
     )
     return Harness(settings, imported)
 
@@ -445,7 +456,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         error = broken_by(made.pair.candidate, error) or error
     strict = config.option.twinstep_require or in_ci()
     absent = isinstance(error, OracleMissing) and not strict
-    if isinstance(error, OracleNeeded) or absent:
+    if isinstance(error, OracleNeeded | InProcess) or absent:
         result.outcome = "skipped"
         result.longrepr = (str(item.path), 0, f"Skipped: {error}")
     elif isinstance(error, Divergence):

@@ -81,7 +81,7 @@ class Runner:
         isolation: contextlib.AbstractContextManager[None] | None = None,
     ) -> None:
         self.contract = contract
-        self._isolation = isolation or contextlib.nullcontext()
+        self.isolation = isolation or contextlib.nullcontext()
         self.candidate = candidate
         self.name = name
         self.dtype: str = candidate.dtype
@@ -89,6 +89,19 @@ class Runner:
         self._any_size: bool = getattr(candidate, "any_size", False)
         self._compared = contract.compared_paths()
         self._layout = contract.layout()
+
+    @classmethod
+    def isolated(cls, pair: Pair) -> Runner:
+        """Build the pair's candidate in a process of its own; see isolated/client.py.
+
+        Raises CandidateBroken if it cannot be built, or if its programs may not be trusted.
+        """
+        from twinstep.isolated.client import RemoteCandidate
+
+        candidate = _guard("be built", lambda: RemoteCandidate(pair))
+        if candidate.refused:
+            raise CandidateBroken(candidate.refused[0])
+        return cls(pair.subject.contract, candidate, pair.candidate.name)
 
     @classmethod
     def of(cls, pair: Pair) -> Runner:
@@ -328,7 +341,7 @@ class Runner:
                 raise CandidateBroken(f"{what} gave `{path}`, which the contract does not name")
 
     def _guard(self, what: str, act: Callable[[], Any]) -> Any:
-        with self._isolation:
+        with self.isolation:
             return _guard(what, act)
 
     def _narrower(self, got: np.dtype, want: np.dtype) -> bool:
@@ -383,4 +396,6 @@ def _guard(what: str, act: Callable[[], Any]) -> Any:
         raise
     except BaseException as error:
         text = f"the candidate cannot {what}: {type(error).__name__}: {_first_line(error)}"
-        raise CandidateBroken(text, traceback.format_exc()) from error
+        # One in a process of its own sends its traceback along.
+        detail = getattr(error, "detail", None) or traceback.format_exc()
+        raise CandidateBroken(text, detail) from error

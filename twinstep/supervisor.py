@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import twinstep
-from twinstep import registry
+from twinstep import registry, worker
 from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
 from twinstep.recording import Trial
@@ -152,8 +152,7 @@ class OracleProcess:
             file.write(bytes(LIFE.size))
             file.flush()
             self._life = mmap.mmap(file.fileno(), LIFE.size)
-        script = str(Path(__file__).with_name("child.py"))
-        command = [sys.executable, "-P", script, str(theirs.fileno()), file.name, _origin()]
+        command = child_command(worker.__name__, theirs.fileno(), file.name)
         self._process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],
@@ -258,12 +257,17 @@ class OracleProcess:
             self.close()
 
 
-def _origin() -> str:
-    """Return what the child needs to import exactly what this process imports; see `child`."""
-    return json.dumps(
+def child_command(module: str, *arguments: object) -> list[str]:
+    """Return what starts a child whose `serve(*arguments)` is in a module; see child.py.
+
+    It imports exactly what this process imports.
+    """
+    origin = json.dumps(
         {
-            "path": [entry for entry in sys.path if isinstance(entry, str)],
+            "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)],
             "file": twinstep.__file__,
             "folders": list(twinstep.__path__),
         }
     )
+    script = str(Path(__file__).with_name("child.py"))
+    return [sys.executable, "-P", script, origin, module, *map(str, arguments)]

@@ -1,0 +1,1 @@
+"""A candidate in a process of its own, which never sees where the verdict is made."""

@@ -1,0 +1,107 @@
+"""What passes between the harness and a candidate's process: a JSON header, then plain bytes.
+
+Nothing that can run code is ever decoded: the other side is not trusted. Arrays travel as their
+bytes, a candidate's state as the number under which its process keeps it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from twinstep.frames import Frame, Start
+from twinstep.protocols import ModuleCall
+
+_HEAD = struct.Struct("<Q")
+_KINDS: dict[str, type] = {kind.__name__: kind for kind in (Frame, Start, ModuleCall)}
+#: Numbers and truth values of any width; neither objects nor texts.
+_ARRAYS = "biufc"
+
+
+class Garbled(Exception):
+    """The other side sent what is no message."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A state that the other side keeps."""
+
+    number: int
+
+
+def pack(value: Any) -> bytes:
+    """Return a value as bytes: None, truth values, numbers, texts, arrays, Frame, Start, and
+    lists, tuples and mappings of these. TypeError for anything else.
+    """  # fmt: skip
+    arrays: list[np.ndarray] = []
+    head = json.dumps(_described(value, arrays)).encode()
+    return b"".join([_HEAD.pack(len(head)), head, *(array.tobytes() for array in arrays)])
+
+
+def unpack(data: bytes) -> Any:
+    """Return the value that `pack` was given; tuples come back as tuples. Raises Garbled."""
+    try:
+        (size,) = _HEAD.unpack_from(data)
+        tree = json.loads(data[_HEAD.size : _HEAD.size + size])
+        rest = memoryview(data)[_HEAD.size + size :]
+        value, used = _built(tree, rest, 0)
+    except (ValueError, KeyError, TypeError, IndexError, struct.error, RecursionError) as error:
+        raise Garbled(f"{type(error).__name__}: {error}") from error
+    if used != len(rest):
+        raise Garbled(f"{len(rest) - used} bytes too many")
+    return value
+
+
+def _described(value: Any, arrays: list[np.ndarray]) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"v": value}
+    if isinstance(value, Held):
+        return {"held": value.number}
+    for name, kind in _KINDS.items():
+        if isinstance(value, kind):
+            return {"named": name, "of": [_described(part, arrays) for part in value]}
+    if isinstance(value, Mapping):
+        parts = [[str(name), _described(part, arrays)] for name, part in value.items()]
+        return {"map": parts}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [_described(part, arrays) for part in value]}
+    return _array(value, arrays)
+
+
+def _array(value: Any, arrays: list[np.ndarray]) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind not in _ARRAYS:
+        raise TypeError(f"a {type(value).__name__} is no array of numbers")
+    arrays.append(np.ascontiguousarray(array))
+    return {"array": array.dtype.str, "shape": list(array.shape)}
+
+
+def _built(tree: Any, rest: memoryview, at: int) -> tuple[Any, int]:
+    if "array" in tree:
+        dtype = np.dtype(tree["array"])
+        if dtype.kind not in _ARRAYS or any(n < 0 for n in tree["shape"]):
+            raise ValueError(f"no array of numbers: {tree}")
+        end = at + dtype.itemsize * int(np.prod(tree["shape"], dtype=np.int64))
+        # A copy: it can be written to, and does not keep the message.
+        return np.frombuffer(rest[at:end], dtype).reshape(tree["shape"]).copy(), end
+    if "v" in tree:
+        return tree["v"], at
+    if "held" in tree:
+        return Held(int(tree["held"])), at
+    if "map" in tree:
+        made = {}
+        for name, part in tree["map"]:
+            made[name], at = _built(part, rest, at)
+        return made, at
+    parts, inner = [], tree.get("of", tree.get("list", tree.get("tuple")))
+    for part in inner:
+        value, at = _built(part, rest, at)
+        parts.append(value)
+    if "named" in tree:
+        return _KINDS[tree["named"]](*parts), at
+    return (tuple(parts) if "tuple" in tree else parts), at
