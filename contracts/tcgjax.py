@@ -49,7 +49,7 @@ _TRANSFER = Transfer(
     gap=1.0,
     opponent=f"{_PLAYERS}.heuristics:scripted",
     shaping=f"{_PLAYERS}.features:potential",
-    reference_steps=131_072,
+    reference_steps=262_144,
     reference_solved=0.08,
     training=False,
 )
