@@ -8,6 +8,7 @@ from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.errors import ContractBroken, OracleFailed, UserError
+from twinstep.mutants import command as mutants
 from twinstep.protocols import NotCallable
 from twinstep.running import CandidateBroken
 
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_to(commands)
     play.add_to(commands)
     elo.add_to(commands)
+    mutants.add_to(commands)
     return parser
 
 

@@ -1,0 +1,236 @@
+"""Ask the suite's own checks whether they notice a mutant, level by level.
+
+The bodies of the shipped tests are called in this process on a lab that stops at the first
+difference: nothing is shrunk or explained unless that is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from twinstep import registry
+from twinstep.cases import Case
+from twinstep.errors import OracleFailed
+from twinstep.harness import Divergence, Lab
+from twinstep.lockstep import Outcome
+from twinstep.mutants.mutator import planted
+from twinstep.mutants.remembering import RememberingReference
+from twinstep.mutants.sites import Mutant
+from twinstep.registry import Pair
+from twinstep.running import CandidateBroken
+
+LEVELS = (1, 2, 3)
+#: Seconds that one level of one mutant may take, its compilation included.
+LIMIT = 120.0
+#: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
+#: imported, built or traced; the time is over.
+HOW = ("difference", "contract", "build", "time")
+
+_TESTS = {
+    1: (
+        "properties.test_modules:test_module_matches_the_oracle",
+        "properties.test_randomness:test_the_first_frame_matches_the_oracle_for_any_seed",
+    ),
+    2: (
+        "interactions.test_steps:test_step_from_placed_states_matches_the_oracle",
+        "interactions.test_steps:test_restart_of_placed_states_matches_the_oracle",
+        "interactions.test_state:test_oracles_state_continues_in_the_candidate",
+        "interactions.test_state:test_candidates_state_continues_in_the_oracle",
+        "interactions.test_state:test_hidden_state_matches_the_oracle",
+        "interactions.test_batches:test_a_batch_equals_its_lanes_one_by_one",
+        "interactions.test_batches:test_rollout_equals_the_step_loop",
+    ),
+    3: (
+        "rollouts.test_lockstep:test_episodes_match",
+        "rollouts.test_lockstep:test_steps_from_the_oracles_states_match",
+        "rollouts.test_lockstep:test_episodes_stay_together_as_long_as_the_gate_asks",
+        "rollouts.test_lockstep:test_whole_episodes_are_alike_on_average",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Kill:
+    """That a level noticed a mutant. check: the test. how: one of HOW. detail: one line."""
+
+    level: int
+    check: str
+    how: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the levels made of a mutant. seconds: of each level, up to its first failing check.
+
+    suspect: the report's first one where level 3 noticed and it was asked for, else "".
+    """
+
+    kills: dict[int, Kill]
+    seconds: dict[int, float]
+    suspect: str = ""
+
+    @property
+    def first(self) -> int:
+        """The lowest level that noticed, 0 if none did."""
+        return min(self.kills, default=0)
+
+    @property
+    def built(self) -> bool:
+        """Whether it could be imported, built and traced wherever it was asked."""
+        return all(kill.how != "build" for kill in self.kills.values())
+
+
+class Found(Exception):  # noqa: N818 - it is what a check looks for
+    """A check noticed the mutant. outcome: of whole episodes, None for other checks."""
+
+    def __init__(self, text: str, outcome: Outcome | None = None) -> None:
+        super().__init__(text)
+        self.outcome = outcome
+
+
+class QuickLab(Lab):
+    """A lab whose checks stop at the first difference."""
+
+    def require_equal(self, outcome: Outcome) -> None:
+        """Raise Found if any episode diverged."""
+        if outcome.divergences:
+            miss = outcome.shortest.miss
+            raise Found(f"{', '.join(miss.paths)} at step {miss.step}", outcome)
+
+    def require_agreement(self, case: Case, note: str = "") -> None:
+        """Raise Found: this case differs."""
+        raise Found(note or case.kind)
+
+    def fail(self, note: str) -> None:
+        """Raise Found with the sentence that says what is wrong."""
+        raise Found(note)
+
+
+def judge(
+    reference: RememberingReference,
+    pair: Pair,
+    mutant: Mutant | None,
+    levels: tuple[int, ...] = LEVELS,
+    limit: float = LIMIT,
+    locate: bool = False,
+) -> Verdict:
+    """Plant a mutant (None: the candidate as it is) and ask each level, whatever others said.
+
+    locate: ask for level 3's first suspect, which takes shrinking.
+    """
+    kills: dict[int, Kill] = {}
+    seconds: dict[int, float] = {}
+    suspect = ""
+    with planted(pair.candidate, mutant):
+        lab = QuickLab(pair, reference)
+        for level in levels:
+            begin = time.perf_counter()
+            kill, outcome = _ask(lab, level, limit)
+            seconds[level] = round(time.perf_counter() - begin, 3)
+            if kill is not None:
+                kills[level] = kill
+            if outcome is not None and locate:
+                suspect = _suspect(lab, outcome, limit)
+    return Verdict(kills, seconds, suspect)
+
+
+def _ask(lab: QuickLab, level: int, limit: float) -> tuple[Kill | None, Outcome | None]:
+    """Run a level's checks up to the first that fails."""
+    name, clock = "", _Clock()
+    try:
+        with clock.running(limit):
+            for name, check in checks(lab, level):
+                lab.test, lab.level, lab.driver, lab.notes = name, level, "", {}
+                with contextlib.suppress(pytest.skip.Exception):
+                    check()
+        return None, None
+    except Exception as error:
+        if clock.over:
+            lab.oracle.close()  # it may have been in the middle of an answer
+            return Kill(level, name, "time", f"not done after {limit:g} s"), None
+        how, text = _reading(error)
+        return Kill(level, name, how, text), getattr(error, "outcome", None)
+
+
+def _reading(error: Exception) -> tuple[str, str]:
+    """Return how a check noticed, and one line; raise again what is no verdict on a mutant."""
+    text = (str(error).strip() or type(error).__name__).partition("\n")[0][:200]
+    if isinstance(error, CandidateBroken):
+        return ("build" if error.detail else "contract"), text
+    # A plain assertion is a check's own; an oracle fails on a state that a mutant handed to it.
+    if isinstance(error, Found | AssertionError | OracleFailed):
+        return "difference", text
+    raise error
+
+
+def checks(lab: Lab, level: int) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield a level's checks by name: each test for every module or driver that it takes."""
+    for path in _TESTS[level]:
+        test = registry.load_object(f"twinstep.{path}")
+        if lab.pair.candidate.slow_to_compile and "test_batches" in path:
+            continue
+        wanted = inspect.signature(test).parameters
+        rows: list[dict[str, Any]] = [{}]
+        if "module" in wanted:
+            rows = [{"module": module.name} for module in lab.contract.modules]
+        elif "driver" in wanted:
+            rows = [{"driver": driver} for driver in lab.contract.drivers]
+        place = path.replace(".", "/").replace(":", ".py::")
+        for row in rows:
+            label = f"[{next(iter(row.values()))}]" if row else ""
+            yield place + label, functools.partial(test, lab, **row)
+
+
+def _suspect(lab: QuickLab, outcome: Outcome, limit: float) -> str:
+    """Return the module that a report of this outcome names first, "" if it names none."""
+    clock = _Clock()
+    try:
+        with clock.running(limit):
+            Lab.require_equal(lab, outcome)
+    except Divergence as found:
+        return next((s["module"] for s in found.record["suspects"]), "")
+    except (CandidateBroken, OracleFailed, _Over):
+        if clock.over:
+            lab.oracle.close()
+    return ""
+
+
+class _Over(Exception):  # noqa: N818 - no error of the code that it interrupts
+    """The time is over."""
+
+
+class _Clock:
+    """A limit of time. over: whether it was reached, whoever caught the exception."""
+
+    def __init__(self) -> None:
+        self.over = False
+
+    @contextlib.contextmanager
+    def running(self, limit: float) -> Iterator[None]:
+        """Raise _Over in this, the main, thread after `limit` seconds.
+
+        A loop without end inside a compiled program is not interrupted: Python's signals wait
+        for it. None is known to be possible where loops have a count.
+        """
+
+        def stop(number: int, frame: object) -> None:
+            self.over = True
+            raise _Over
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

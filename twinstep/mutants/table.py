@@ -1,0 +1,156 @@
+"""The result of a campaign: JSON for programs, Markdown for people."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from twinstep import machine
+from twinstep.mutants.campaign import Campaign
+from twinstep.mutants.sites import OPERATORS
+from twinstep.mutants.strata import wilson
+
+SCHEMA = 1
+_Row = dict[str, Any]
+
+
+def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) -> dict[str, Any]:
+    """Return all that is written, as plain JSON values. stopped: before all mutants were done."""
+    subject, plan = campaign.pair.subject, campaign.plan
+    return {
+        "schema": SCHEMA,
+        "environment": subject.contract.version,
+        "reference": subject.env.oracle.title,
+        "candidate": plan.candidate,
+        "variant": subject.variant.name,
+        "other_variants": [pair.subject.variant.name for pair in campaign.pairs[1:]],
+        "command": command,
+        "levels": list(plan.levels),
+        "episodes": plan.episodes,
+        "sites": campaign.sites,
+        "sample": plan.sample,
+        "seed": plan.seed,
+        "stopped": stopped,
+        "machine": machine.machine(cores),
+        "versions": machine.versions(),
+        "load_average": machine.load(),
+        "mutants": campaign.rows,
+    }
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """Return the table for readers."""
+    rows = found["mutants"]
+    return "\n".join([*_head(found), *_by_level(found), *_by_part(found), *_lists(rows)]) + "\n"
+
+
+def counted(rows: list[_Row]) -> list[_Row]:
+    """Return the mutants that a suite's strength is measured by: those that run and differ."""
+    return [row for row in rows if row["class"] in ("killed", "survivor", "refuted")]
+
+
+def _head(found: dict[str, Any]) -> Iterator[str]:
+    rows, who = found["mutants"], found["machine"]
+    of = f"a sample of {len(rows)}" if found["sample"] else f"all {len(rows)}"
+    if found["stopped"]:
+        of = f"the first {len(rows)} (it was stopped)"
+    yield f"# Planted bugs: {found['environment']}, candidate {found['candidate']}"
+    yield ""
+    yield f"`{found['command']}`: {of} of {found['sites']} mutants, against {found['reference']}."
+    yield ""
+    yield f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores"
+    yield f"- system: {who['os']}"
+    versions = ", ".join(f"{name} {text}" for name, text in found["versions"].items())
+    yield f"- versions: {versions}"
+    yield f"- load average at the end: {found['load_average']}"
+    yield ""
+    classes = Counter(row["class"] for row in rows)
+    good = counted(rows)
+    killed = sum(row["class"] != "survivor" for row in good)
+    yield (
+        f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
+        f"{classes['survivor']} survive. Not counted: {classes['build']} that cannot be imported, "
+        f"built or traced, and {classes['equivalent']} that are equivalent, each with its proof "
+        "in `mutants.toml`."
+    )
+    if classes["refuted"]:
+        named = ", ".join(row["id"] for row in rows if row["class"] == "refuted")
+        yield f"\n**Called equivalent in `mutants.toml`, and killed: {named}.**"
+    asked = f"variant {found['variant']}" if found["variant"] else "its only variant"
+    yield (
+        f"\nEvery mutant is asked at every level of {asked}; one that nothing there notices is "
+        "asked in the other variants until a level does. Only the suite's generic checks are "
+        f"called, level 3 with {found['episodes']} episodes of each driver. Brackets hold Wilson's "
+        "95 % interval."
+    )
+
+
+def _by_level(found: dict[str, Any]) -> Iterator[str]:
+    good = counted(found["mutants"])
+    yield "\n## Levels\n"
+    yield "| level | by itself | first | alone | by time | seconds to kill, median (most) |"
+    yield "|---|---|---|---|---|---|"
+    for level in map(str, found["levels"]):
+        hits = [row for row in good if level in row["kills"]]
+        first = sum(str(row["first"]) == level for row in good)
+        alone = sum(len(row["kills"]) == 1 for row in hits)
+        late = sum(row["kills"][level]["how"] == "time" for row in hits)
+        taken = [row["seconds"][level] for row in hits] or [0.0]
+        rate = f"{len(hits)} of {len(good)}, {_share(len(hits), len(good))}"
+        spent = f"{statistics.median(taken):.2f} ({max(taken):.2f})"
+        yield f"| {level} | {rate} | {first} | {alone} | {late} | {spent} |"
+    elsewhere = sum(row["class"] == "killed" and row["variant"] != found["variant"] for row in good)
+    if elsewhere:
+        yield f"\n{elsewhere} are killed in another variant only."
+    asked = [row for row in good if "located" in row]
+    if asked:
+        where = Counter(row["located"] for row in asked)
+        inside = where["function"] + where["file"]
+        named = len(asked) - where["shared"]
+        yield (
+            f"\nLocalisation: of {named} mutants that level 3 kills in a file with a module's "
+            f"source, the report's first suspect lies in that file for {inside} "
+            f"({_share(inside, named)}), in the very function for {where['function']}. "
+            f"{where['shared']} more lie in files that no module's source is in."
+        )
+
+
+def _by_part(found: dict[str, Any]) -> Iterator[str]:
+    levels = [str(level) for level in found["levels"]]
+    order = {operator: place for place, operator in enumerate(OPERATORS)}
+    for title, key in (("Operators", "operator"), ("Files", "path")):
+        groups = sorted({r[key] for r in found["mutants"]}, key=lambda g: (order.get(g, 0), g))
+        columns = [key, "mutants", "counted", *[f"level {level}" for level in levels], "any"]
+        yield f"\n## {title}\n"
+        yield f"| {' | '.join([*columns, 'first kill ' + '/'.join(levels)])} |"
+        yield "|---" * (len(columns) + 1) + "|"
+        for group in groups:
+            rows = [row for row in found["mutants"] if row[key] == group]
+            good = counted(rows)
+            hits = [sum(level in row["kills"] for row in good) for level in levels]
+            first = "/".join(str(sum(str(r["first"]) == level for r in good)) for level in levels)
+            any_level = sum(bool(row["kills"]) for row in good)
+            cells = [group, len(rows), len(good), *hits, any_level, first]
+            yield f"| {' | '.join(map(str, cells))} |"
+
+
+def _lists(rows: list[_Row]) -> Iterator[str]:
+    left = [row for row in rows if row["class"] == "survivor"]
+    yield "\n## Survivors\n"
+    if not left:
+        yield "None."
+    for row in left:
+        yield f"`{row['id']}` in {row['symbol'] or 'the module'}, line {row['line']}: {row['what']}"
+        yield "\n".join(["```diff", *row["diff"], "```\n"])
+    same = [row for row in rows if row["class"] == "equivalent"]
+    if same:
+        yield "\n## Equivalent\n"
+    for row in same:
+        yield f"- `{row['id']}` {row['path']}:{row['line']}, `{row['what']}`: {row['reason']}"
+
+
+def _share(hits: int, count: int) -> str:
+    low, high = (f"{100 * edge:.1f}" for edge in wilson(hits, count))
+    return f"{100 * hits / count:.1f} % [{low}, {high}]" if count else "none"

@@ -1,0 +1,119 @@
+"""Planted bugs: each operator makes what it says, and the code is as before once it is out."""
+
+import sys
+
+import pytest
+
+from twinstep import registry
+from twinstep.cli import main
+from twinstep.errors import UserError
+from twinstep.mutants import equivalents
+from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.mutants.sites import OPERATORS, mutants_of
+from twinstep.mutants.strata import chosen
+
+MADE = {
+    "x = a < b": {"x = a <= b", "x = a >= b"},
+    "x = a == b": {"x = a != b", "x = a >= b", "x = a <= b"},
+    "x = a + b": {"x = a - b"},
+    "x = a // b": {"x = a * b"},
+    "x = a & b": {"x = a | b"},
+    "x = a and b": {"x = a or b"},
+    "x = 5": {"x = 6"},
+    "x = 0": {"x = 1", "x = -1"},
+    "x = 0x0F": {"x = 0x10"},
+    "x = True": {"x = False"},
+    "x = a[1]": {"x = a[2]"},
+    "x = jnp.where(a, b, c)": {"x = jnp.where(a, c, b)"},
+    "x = jnp.clip(a, b, c)": {"x = (a)"},
+    "x = jnp.minimum(a, b)": {"x = (a)", "x = (b)"},
+    "x = -a": {"x = a"},
+    "x = ~a": {"x = a"},
+    "x = not a": {"x = a"},
+    "def f(a: int = b) -> 'x < 1': 'text 1 < 2'": set(),
+    "assert a < 1, f'{b + 1}'": set(),
+}
+
+
+def _applied(text):
+    source = text.encode()
+    return {one.applied(source).decode() for one in mutants_of(source, "m.py", "m")}
+
+
+@pytest.mark.parametrize("text", MADE)
+def test_an_operator_makes_what_it_says_and_nothing_else(text):
+    assert _applied(text) == MADE[text]
+
+
+def test_every_operator_is_tested():
+    made = {one.operator for text in MADE for one in mutants_of(text.encode(), "m.py", "m")}
+    assert made == set(OPERATORS)
+
+
+def test_a_mutant_keeps_its_name_where_lines_move_and_twins_have_two():
+    source = b"x = a < b\ny = 1\nx = a < b\n"
+    before = [one.id for one in mutants_of(source, "m.py", "m")]
+    after = [one.id for one in mutants_of(b"\n\n# more\n" + source, "m.py", "m")]
+    assert before == after
+    assert len(set(before)) == len(before)
+    assert before != [one.id for one in mutants_of(source, "n.py", "n")]
+
+
+@pytest.fixture(scope="module")
+def ref():
+    env = next(e for e in map(registry.environment, registry.names()) if e.name == "pong")
+    return next(one for one in env.candidates if one.name == "jax")
+
+
+def test_a_planted_bug_is_imported_and_gone_afterwards(ref):
+    mutant = next(one for one in all_mutants(ref) if one.operator == "constant")
+    with planted(ref, None):
+        __import__(mutant.module)
+        kept = sys.modules[mutant.module]
+    __import__(mutant.module)
+    before = sys.modules[mutant.module]
+    assert before is not kept
+    with planted(ref, mutant):
+        __import__(mutant.module)
+        inside = sys.modules[mutant.module]
+        assert inside is not before
+        code = inside.__loader__.get_code(mutant.module)
+        assert code != before.__loader__.get_code(mutant.module)
+    assert sys.modules[mutant.module] is before
+
+
+def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
+    every = all_mutants(ref)
+    some = chosen(every, 40, 3)
+    assert some == chosen(every, 40, 3) != chosen(every, 40, 4)
+    assert len(some) == len({one.id for one in some}) == 40
+    assert len({one.operator for one in some}) >= 7
+    assert chosen(every, 0, 3) == every
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[equivalent]]\nid = 'x'\nbefore = 'a'\nafter = 'b'\nreason = 'c'", "no mutant 'x'"),
+        ("[[equivalent]]\nid = 'x'", "no `before`"),
+        ("[other]\nx = 1", "holds `other`"),
+        ("][", "cannot be read"),
+    ],
+)
+def test_a_wrong_list_of_equivalents_is_refused(ref, tmp_path, monkeypatch, text, says):
+    path = tmp_path / "mutants.toml"
+    path.write_text(text)
+    monkeypatch.setattr(equivalents, "path_of", lambda ref: path)
+    with pytest.raises(UserError, match=says):
+        equivalents.read(ref)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["nosuch"], ["pong", "--levels", "4"], ["pong", "--sample", "x"],
+              ["pong", "--candidate", "nosuch"]]
+)  # fmt: skip
+def test_a_wrong_option_is_one_line(capsys, wrong):
+    assert main(["mutants", *wrong]) == 4
+    said = capsys.readouterr().err
+    assert said.startswith("twinstep: ")
+    assert said.count("\n") == 1
