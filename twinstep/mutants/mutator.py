@@ -106,20 +106,30 @@ def planted(ref: CandidateRef, mutant: Mutant | None) -> Iterator[None]:
         _taken(homes)
         sys.modules.update(aside)
         for name, module in aside.items():
-            outer, _, leaf = name.rpartition(".")
-            if outer in sys.modules:
-                setattr(sys.modules[outer], leaf, module)
+            if (outer := _outer(name, homes)) is not None:
+                setattr(outer, name.rpartition(".")[2], module)
 
 
 def _taken(homes: Sequence[str]) -> dict[str, ModuleType]:
-    """Remove the modules of some packages, also from the packages they lie in; return them."""
+    """Remove the modules of some packages, also from the package they lie in; return them."""
     inside = tuple(f"{home}." for home in homes)
     names = [name for name in sys.modules if name in homes or name.startswith(inside)]
     taken = {name: sys.modules.pop(name) for name in names}
     for name in names:
-        outer, _, leaf = name.rpartition(".")
-        vars(sys.modules.get(outer, ModuleType(""))).pop(leaf, None)
+        if (outer := _outer(name, homes)) is not None:
+            vars(outer).pop(name.rpartition(".")[2], None)
     return taken
+
+
+def _outer(name: str, homes: Sequence[str]) -> ModuleType | None:
+    """Return the package a module lies in, if that is not itself one of those taken out.
+
+    What is taken out keeps its attributes: a package may have given a submodule's name to a
+    function of it (`from p.step import step`), and must have that function back.
+    """
+    outer = name.rpartition(".")[0]
+    taken = outer in homes or outer.startswith(tuple(f"{home}." for home in homes))
+    return None if taken else sys.modules.get(outer)
 
 
 class _Finder(MetaPathFinder):

@@ -1,6 +1,8 @@
 """Planted bugs: each operator makes what it says, and the code is as before once it is out."""
 
+import importlib
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -77,9 +79,20 @@ def test_a_planted_bug_is_imported_and_gone_afterwards(ref):
         __import__(mutant.module)
         inside = sys.modules[mutant.module]
         assert inside is not before
-        code = inside.__loader__.get_code(mutant.module)
-        assert code != before.__loader__.get_code(mutant.module)
+        original = compile(Path(before.__file__).read_bytes(), before.__file__, "exec")
+        assert inside.__loader__.get_code(mutant.module) != original
     assert sys.modules[mutant.module] is before
+
+
+def test_a_package_keeps_its_functions_where_one_has_a_modules_name(ref):
+    package = importlib.import_module(ref.packages[0])
+    kept = dict(vars(package))
+    assert callable(kept["step"])
+    assert f"{ref.packages[0]}.step" in sys.modules
+    with planted(ref, all_mutants(ref)[0]):
+        assert importlib.import_module(ref.packages[0]) is not package
+    assert importlib.import_module(ref.packages[0]) is package
+    assert dict(vars(package)) == kept
 
 
 def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
