@@ -120,8 +120,9 @@ def right_side(
         return jnp.where(point, 0.0, jnp.where(bounce, at_bounce, otherwise))
 
     return Right(
-        # The clip belongs to the bounce (lines 220-221): after a point the C has returned.
-        ball_x=choose(jnp.clip(ball_x, 0.0, WIDTH - BALL_SIZE), ball_x),
+        # The clip belongs to the bounce (lines 220-221): after a point the C has returned. In x
+        # there is but one end to it, for the ball has passed that.
+        ball_x=choose(jnp.float32(WIDTH - BALL_SIZE), ball_x),
         ball_y=choose(jnp.clip(ball_y, 0.0, HEIGHT - BALL_SIZE), ball_y),
         ball_vx=choose(-ball_vx, ball_vx),
         ball_vy=choose(vy, ball_vy),

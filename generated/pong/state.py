@@ -33,9 +33,9 @@ class Params:
     episode.
     """
 
-    frameskip: int = 8
-    continuous: bool = False
-    max_score: int = 21
+    frameskip: int
+    continuous: bool
+    max_score: int
 
 
 class Observation(NamedTuple):

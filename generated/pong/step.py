@@ -16,20 +16,21 @@ from twinstep.generated.pong.state import Array, Observation, Params, State
 
 def reset(seed: Array, params: Params, draw_table: Array | None = None) -> State:
     """Begin the episode of this seed u32[2], or of a recorded table of draws u32[K]."""
-    zero = jnp.float32(0.0)
+    rng_key = key_of(seed) if draw_table is None else None
+    served = _serve(rng_key, draw_table, jnp.uint32(0))
     state = State(
-        **Serve(*[zero] * 6, jnp.int32(0), jnp.int32(0), jnp.uint32(0))._asdict(),
-        paddle_dir=zero,
+        **served._asdict(),
+        paddle_dir=jnp.float32(0.0),
         score_l=jnp.uint32(0),
         score_r=jnp.uint32(0),
         win=jnp.int32(0),
-        last_obs=Observation(*[zero] * 8),
-        rng_key=key_of(seed) if draw_table is None else None,
+        last_obs=Observation(*[served.ball_x] * 8),  # seen anew below
+        rng_key=rng_key,
         draw_table=draw_table,
-        reward=zero,
+        reward=jnp.float32(0.0),
         terminated=jnp.bool_(False),
     )
-    return restart(state._replace(**_served(state)._asdict()), params)
+    return restart(state, params)
 
 
 def restart(state: State, params: Params) -> State:
@@ -50,9 +51,7 @@ def step(state: State, action: Array, params: Params) -> State:
     the reference returns the state after `restart` in its place.
     """
     # tick counts steps, not frames.
-    state = state._replace(
-        tick=state.tick + 1, reward=jnp.float32(0.0), terminated=jnp.bool_(False)
-    )
+    state = state._replace(tick=state.tick + 1, reward=jnp.float32(0.0))
     scores = state.score_l, state.score_r
 
     def frame(_: int, carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
@@ -121,10 +120,14 @@ def _frame(state: State, action: Array, params: Params) -> tuple[State, Array]:
 
 
 def _served(state: State) -> Serve:
-    if state.draw_table is None:
-        assert state.rng_key is not None
-        return serve(state.rng_key, state.draws)
-    return serve_with(draw_from(state.draw_table, state.draws), state.draws)
+    return _serve(state.rng_key, state.draw_table, state.draws)
+
+
+def _serve(rng_key: Array | None, draw_table: Array | None, draws: Array) -> Serve:
+    if draw_table is None:
+        assert rng_key is not None
+        return serve(rng_key, draws)
+    return serve_with(draw_from(draw_table, draws), draws)
 
 
 def _observed(state: State, params: Params) -> Observation:
