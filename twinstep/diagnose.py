@@ -88,6 +88,8 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
     call, call_oracle, checked = None, {}, False
     if one_step and witness is not None and witness.kind == "step":
         call, call_oracle, checked = _guilty_call(witness, oracle, runner, rules)
+    elif answer.step == 0:
+        call, call_oracle = _call_at_reset(case, answer, oracle, runner, rules)
     suspects = _suspects(contract, answer, call, checked, case)
     near = None
     if call is not None:
@@ -149,11 +151,46 @@ def _guilty_call(
     return None, {}, checked
 
 
+def _call_at_reset(
+    case: Case, answer: Answer, oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[ModuleCall | None, dict[str, np.ndarray]]:
+    """Return the first module that differs when it is called alone with what a reset knows.
+
+    That is the start, and the state of the oracle's first frame.
+    """
+    if not (runner.offers("call") and oracle.offers("call")):
+        return None, {}
+    prefix = "state."
+    seen = {
+        path.removeprefix(prefix): value
+        for path, value in answer.oracle.items()
+        if path.startswith(prefix)
+    }
+    given = seen | case.start.fields | {"seed": case.start.seed}
+    for module in runner.contract.modules:
+        names = [field.name for field in module.inputs]
+        if not given.keys() >= set(names):
+            continue
+        inputs = {name: np.asarray(given[name])[None] for name in names}
+        try:
+            want, got = oracle.call(module.name, inputs), runner.call(module.name, inputs)
+        except (NotCallable, CandidateBroken, OracleFailed):
+            continue
+        if outputs_differ(runner.contract, rules, module.name, want, got):
+            inputs, got, want = (
+                {name: value[0] for name, value in part.items()} for part in (inputs, got, want)
+            )
+            return ModuleCall(module.name, inputs, got), want
+    return None, {}
+
+
 def _suspects(
     contract: Contract, answer: Answer, call: ModuleCall | None, checked: bool, case: Case
 ) -> tuple[Suspect, ...]:
     if call is not None:
         why = "the first module call of this step whose outputs differ from the oracle's"
+        if answer.step == 0:
+            why = "called alone with what the reset knows it differs from the oracle"
         return (Suspect(call.module, why),)
     if case.kind == "restart":
         return (Suspect("restart", "the auto-reset from the state below differs"),)

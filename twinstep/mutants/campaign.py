@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from twinstep import registry
@@ -38,12 +39,17 @@ class Plan:
 
 @dataclass
 class Campaign:
-    """A plan carried out. sites: of all mutants. rows: one per mutant done, plain JSON values."""
+    """A plan carried out.
+
+    sites: of all mutants. rows: one per mutant done, plain JSON values. kept: how many rows are an
+    earlier run's.
+    """
 
     plan: Plan
     pairs: list[Pair]
     sites: int = 0
     rows: list[dict[str, Any]] = field(default_factory=list)
+    kept: int = 0
 
     @property
     def pair(self) -> Pair:
@@ -76,8 +82,11 @@ def carry_out(
     mutants: list[Mutant],
     known: dict[str, str],
     progress: Callable[[str], None],
+    kept: Mapping[str, dict[str, Any]] = MappingProxyType({}),
 ) -> None:
     """Judge the mutants and add a row for each. UserError if the candidate itself fails.
+
+    kept: rows by id of mutants that are not asked again.
 
     Each is asked at all levels of the first variant. One that nothing there notices is asked in
     the other variants, in turn, until a level notices.
@@ -88,6 +97,9 @@ def carry_out(
     bench = _Bench(campaign.plan, harness, progress)
     try:
         for number, mutant in enumerate(mutants, 1):
+            if mutant.id in kept and mutant.id not in known:
+                campaign.rows.append(kept[mutant.id])
+                continue
             progress(f"{number} of {len(mutants)}: {mutant.path}:{mutant.line}, {mutant.what}")
             variant, verdict = _judge(bench, campaign, mutant)
             campaign.rows.append(_row(campaign.pair, mutant, variant, verdict, known))

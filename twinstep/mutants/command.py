@@ -15,6 +15,7 @@ from twinstep import paths
 from twinstep.errors import UserError
 from twinstep.mutants.campaign import Plan, carry_out, own_compilation_cache, prepare
 from twinstep.mutants.killing import LEVELS
+from twinstep.mutants.sites import Mutant
 from twinstep.mutants.table import counted, markdown, result
 
 
@@ -28,6 +29,11 @@ def add_to(commands: Any) -> None:
     made.add_argument("--levels", default="1,2,3", help="default: 1,2,3")
     made.add_argument("--episodes", default="100", help="of each driver at level 3; default: 100")
     made.add_argument(
+        "--again",
+        action="store_true",
+        help="take over what the result in --out calls killed and located, ask the others",
+    )
+    made.add_argument(
         "--out", type=Path, default=Path("benchmarks/mutants"), help="folder of results"
     )
     made.set_defaults(run=run)
@@ -39,12 +45,14 @@ def run(args: argparse.Namespace) -> int:
     campaign, mutants, known = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
+    kept = _killed_before(args.out / plan.env, mutants) if args.again else {}
+    campaign.kept = len(kept)
     show = _progress()
     cores = sorted(os.sched_getaffinity(0))
     stopped = True
     try:
         with own_compilation_cache():
-            carry_out(campaign, mutants, known, show)
+            carry_out(campaign, mutants, known, show, kept)
         stopped = False
     finally:
         show("")
@@ -88,6 +96,25 @@ def _number(option: str, text: str, least: int) -> int:
     if not text.isdecimal() or int(text) < least:
         raise UserError(f"{option} {text}: a whole number from {least}")
     return int(text)
+
+
+def _killed_before(stem: Path, mutants: list[Mutant]) -> dict[str, dict[str, Any]]:
+    """Return id -> row of the mutants that an earlier result calls unbuildable or killed.
+
+    Those killed whose report named another place than theirs are left out.
+    """
+    path = stem.with_name(stem.name + ".json")
+    try:
+        rows = json.loads(path.read_text())["mutants"]
+        done = {
+            row["id"]: row
+            for row in rows
+            if row["class"] in ("killed", "build") and row.get("located") != "elsewhere"
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
+    lines = {mutant.id: mutant.line for mutant in mutants}
+    return {name: row | {"line": lines[name]} for name, row in done.items() if name in lines}
 
 
 def _write(stem: Path, found: dict[str, Any]) -> None:

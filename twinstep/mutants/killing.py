@@ -39,6 +39,7 @@ _TESTS = {
     1: (
         "properties.test_modules:test_module_matches_the_oracle",
         "properties.test_randomness:test_the_first_frame_matches_the_oracle_for_any_seed",
+        "properties.test_regressions:test_fixed_witnesses_stay_fixed",
     ),
     2: (
         "interactions.test_steps:test_step_from_placed_states_matches_the_oracle",
@@ -54,6 +55,7 @@ _TESTS = {
         "rollouts.test_lockstep:test_steps_from_the_oracles_states_match",
         "rollouts.test_lockstep:test_episodes_stay_together_as_long_as_the_gate_asks",
         "rollouts.test_lockstep:test_whole_episodes_are_alike_on_average",
+        "rollouts.test_regressions:test_fixed_bugs_stay_fixed",
     ),
 }
 

@@ -33,6 +33,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "sample": plan.sample,
         "seed": plan.seed,
         "stopped": stopped,
+        "kept": campaign.kept,
         "machine": machine.machine(cores),
         "versions": machine.versions(),
         "load_average": machine.load(),
@@ -65,6 +66,8 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     versions = ", ".join(f"{name} {text}" for name, text in found["versions"].items())
     yield f"- versions: {versions}"
     yield f"- load average at the end: {found['load_average']}"
+    if found["kept"]:
+        yield f"- {found['kept']} kills were found by an earlier run, and not asked again"
     yield ""
     classes = Counter(row["class"] for row in rows)
     good = counted(rows)

@@ -1,6 +1,7 @@
 """Planted bugs: each operator makes what it says, and the code is as before once it is out."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from twinstep import registry
 from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.mutants import equivalents
+from twinstep.mutants.command import _killed_before
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
@@ -130,3 +132,19 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
     said = capsys.readouterr().err
     assert said.startswith("twinstep: ")
     assert said.count("\n") == 1
+
+
+def test_again_takes_over_kills_alone_at_their_new_lines(ref, tmp_path):
+    one, two, three, four = all_mutants(ref)[:4]
+    rows = [
+        {"id": one.id, "class": "killed", "line": -1},
+        {"id": two.id, "class": "survivor", "line": -1},
+        {"id": three.id, "class": "equivalent", "line": -1},
+        {"id": "gone", "class": "killed", "line": -1},
+        {"id": four.id, "class": "killed", "line": -1, "located": "elsewhere"},
+    ]
+    (tmp_path / "pong.json").write_text(json.dumps({"mutants": rows}))
+    kept = _killed_before(tmp_path / "pong", [one, two, three, four])
+    assert kept == {one.id: {"id": one.id, "class": "killed", "line": one.line}}
+    with pytest.raises(UserError, match="no earlier result"):
+        _killed_before(tmp_path / "nosuch", [one])

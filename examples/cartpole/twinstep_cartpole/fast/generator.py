@@ -35,7 +35,7 @@ def seeded(seed: Array) -> Generator:
     begin, sequence = (values[0], values[1]), (values[2], values[3])
     inc = (sequence[0] << 1 | sequence[1] >> 63, sequence[1] << 1 | 1)
     # The state starts at 0, from where one advance leads to `inc`.
-    return Generator(_advance(_add(inc, begin), inc), inc)
+    return Generator(_advance(_add(begin, inc), inc), inc)
 
 
 def uniform(generator: Generator) -> tuple[Generator, Array]:
