@@ -85,6 +85,17 @@ def test_a_wrong_restart_is_found_after_whole_episodes_too(planted):
     assert record["suspects"][0]["module"] == "restart"
 
 
+def test_a_wrong_first_frame_names_the_module_that_differs_alone(planted):
+    """Nothing was stepped yet: the modules are asked with what the reset knows."""
+    wrong = "_divide(ball_x, WIDTH + 1)"
+    bug = Bug("wider_field", "observe.py", "_divide(ball_x, WIDTH)", wrong, "observe")
+    record = failure(planted(bug), "lockstep, tracking")
+    assert record is not None
+    assert record["step"] == 0
+    assert record["suspects"][0]["module"] == "observe"
+    assert record["call"]["module"] == "observe"
+
+
 def test_every_quirk_has_a_planted_bug():
     assert {bug.quirk for bug in BUGS} - {0} == set(range(1, 10))
     assert len({bug.name for bug in BUGS}) == len(BUGS)
