@@ -97,7 +97,7 @@ def carry_out(
     bench = _Bench(campaign.plan, harness, progress)
     try:
         for number, mutant in enumerate(mutants, 1):
-            if mutant.id in kept and mutant.id not in known:
+            if mutant.id in kept:
                 campaign.rows.append(kept[mutant.id])
                 continue
             progress(f"{number} of {len(mutants)}: {mutant.path}:{mutant.line}, {mutant.what}")

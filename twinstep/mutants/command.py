@@ -31,7 +31,8 @@ def add_to(commands: Any) -> None:
     made.add_argument(
         "--again",
         action="store_true",
-        help="take over what the result in --out calls killed and located, ask the others",
+        help="take over what the result in --out settles: killed and located, or asked in vain "
+        "and equivalent; ask the others",
     )
     made.add_argument(
         "--out", type=Path, default=Path("benchmarks/mutants"), help="folder of results"
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     campaign, mutants, known = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
-    kept = _killed_before(args.out / plan.env, mutants) if args.again else {}
+    kept = _settled_before(args.out / plan.env, mutants, known) if args.again else {}
     campaign.kept = len(kept)
     show = _progress()
     cores = sorted(os.sched_getaffinity(0))
@@ -98,19 +99,25 @@ def _number(option: str, text: str, least: int) -> int:
     return int(text)
 
 
-def _killed_before(stem: Path, mutants: list[Mutant]) -> dict[str, dict[str, Any]]:
-    """Return id -> row of the mutants that an earlier result calls unbuildable or killed.
+def _settled_before(
+    stem: Path, mutants: list[Mutant], known: dict[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Return id -> row of the mutants that an earlier result leaves no question about.
 
-    Those killed whose report named another place than theirs are left out.
+    Those are the unbuildable ones, the killed ones unless the report named another place than
+    theirs, and those that nothing noticed and that are called equivalent, maybe since then.
+    known: the reasons of these.
     """
     path = stem.with_name(stem.name + ".json")
     try:
         rows = json.loads(path.read_text())["mutants"]
-        done = {
-            row["id"]: row
-            for row in rows
-            if row["class"] in ("killed", "build") and row.get("located") != "elsewhere"
-        }
+        done = {}
+        for row in rows:
+            name, placed = row["id"], row.get("located") != "elsewhere"
+            if name in known and not row["kills"]:
+                done[name] = row | {"class": "equivalent", "reason": known[name]}
+            elif name not in known and row["class"] in ("killed", "build") and placed:
+                done[name] = row
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
     lines = {mutant.id: mutant.line for mutant in mutants}

@@ -67,7 +67,7 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     yield f"- versions: {versions}"
     yield f"- load average at the end: {found['load_average']}"
     if found["kept"]:
-        yield f"- {found['kept']} kills were found by an earlier run, and not asked again"
+        yield f"- {found['kept']} mutants were settled by an earlier run, and not asked again"
     yield ""
     classes = Counter(row["class"] for row in rows)
     good = counted(rows)

@@ -11,7 +11,7 @@ from twinstep import registry
 from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.mutants import equivalents
-from twinstep.mutants.command import _killed_before
+from twinstep.mutants.command import _settled_before
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
@@ -134,17 +134,22 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
     assert said.count("\n") == 1
 
 
-def test_again_takes_over_kills_alone_at_their_new_lines(ref, tmp_path):
-    one, two, three, four = all_mutants(ref)[:4]
+def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
+    one, two, three, four, five = mutants = all_mutants(ref)[:5]
     rows = [
         {"id": one.id, "class": "killed", "line": -1},
         {"id": two.id, "class": "survivor", "line": -1},
-        {"id": three.id, "class": "equivalent", "line": -1},
+        {"id": three.id, "class": "survivor", "line": -1, "kills": {}},
         {"id": "gone", "class": "killed", "line": -1},
         {"id": four.id, "class": "killed", "line": -1, "located": "elsewhere"},
+        {"id": five.id, "class": "refuted", "line": -1, "kills": {"1": {}}},
     ]
     (tmp_path / "pong.json").write_text(json.dumps({"mutants": rows}))
-    kept = _killed_before(tmp_path / "pong", [one, two, three, four])
-    assert kept == {one.id: {"id": one.id, "class": "killed", "line": one.line}}
+    kept = _settled_before(tmp_path / "pong", mutants, {three.id: "why", five.id: "why"})
+    assert {name: (row["class"], row["line"]) for name, row in kept.items()} == {
+        one.id: ("killed", one.line),
+        three.id: ("equivalent", three.line),
+    }
+    assert kept[three.id]["reason"] == "why"
     with pytest.raises(UserError, match="no earlier result"):
-        _killed_before(tmp_path / "nosuch", [one])
+        _settled_before(tmp_path / "nosuch", mutants, {})
