@@ -24,7 +24,7 @@ from twinstep.harness import (
     in_ci,
 )
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER, NotCallable
-from twinstep.registry import Pair, Subject
+from twinstep.registry import Pair, Subject, unknown
 from twinstep.running import broken_by
 from twinstep.seeds import KINDS, seeds
 
@@ -73,6 +73,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         dest="twinstep_driver",
         help="play only this driver at level 3 (repeatable)",
+    )
+    add(
+        "--module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="twinstep_module",
+        help="only the tests of this module of the contract (repeatable)",
     )
     add(
         "--variant",
@@ -148,6 +156,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         dest="twinstep_verdict",
         help="where the verdict goes (default .twinstep/verdict.json)",
     )
+    add(
+        "--nonce",
+        default="",
+        metavar="TEXT",
+        dest="twinstep_nonce",
+        help="stands in the verdict, with every test's outcome: no other run can have written it",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -171,6 +186,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         choice = _chosen(config)
         config.stash[_PAIRS], config.stash[_NOTES] = choice.pairs, choice.notes
+        _require_modules(config.option.twinstep_module, choice.pairs)
         config.stash[_GROUPS] = scheduling.Groups(choice.pairs)
         config.stash[_EXPECTED] = baseline.declared(config.stash[_PAIRS])
         config.stash[_HARNESS] = _open_harness(config)
@@ -330,7 +346,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _modules(config: pytest.Config, pair: Pair) -> list[str]:
     """Return those that can be called; others only say whose a field is."""
-    return [module.name for module in pair.subject.contract.modules if module.inputs]
+    wanted = config.option.twinstep_module
+    known = [module.name for module in pair.subject.contract.modules if module.inputs]
+    return [name for name in known if name in wanted] if wanted else known
+
+
+def _require_modules(wanted: list[str], pairs: list[Pair]) -> None:
+    known = dict.fromkeys(m.name for p in pairs for m in p.subject.contract.modules if m.inputs)
+    for name in wanted:
+        if name not in known:
+            raise unknown("module", name, known)
 
 
 def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
@@ -367,6 +392,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             ours = [item for item in ours if item.get_closest_marker(name) is None]
     if config.option.twinstep_env:
         ours = [item for item in ours if {"lab", "reference"} & set(_fixtures(item))]
+    if config.option.twinstep_module:
+        ours = [item for item in ours if "module" in _fixtures(item)]
     present = {pair.subject.env.name for pair in config.stash[_PAIRS]}
     ours = [item for item in ours if _belongs(item, present)]
     if len(ours) < len(items):

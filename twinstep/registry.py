@@ -43,17 +43,16 @@ GROUPS = ("envs", "candidates")
 @functools.cache
 def _declared(group: str, folder: str) -> dict[str, str]:
     found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
-    project = Path(folder) / "pyproject.toml"
-    if project.is_file():
-        own = _settings(project).get(group, {})
-        if own and folder not in sys.path:
-            sys.path.insert(0, folder)
-        found |= _flat(own)
-    return found
+    own = settings(Path(folder) / "pyproject.toml").get(group, {})
+    if own and folder not in sys.path:
+        sys.path.insert(0, folder)
+    return found | _flat(own)
 
 
-def _settings(project: Path) -> Mapping[str, Any]:
-    """Return `[tool.twinstep]` of a project's file; UserError if that cannot be read."""
+def settings(project: Path) -> Mapping[str, Any]:
+    """Return `[tool.twinstep]` of a project's file, {} without one. UserError if unreadable."""
+    if not project.is_file():
+        return {}
     try:
         tool = tomllib.loads(project.read_text()).get("tool", {})
     except (OSError, ValueError) as error:

@@ -45,6 +45,8 @@ class Summary:
         self._times: dict[str, float] = {}
         self._broken: Counter[str] = Counter()
         self._unnoted: list[tuple[str, str, str]] = []
+        self._outcomes: dict[str, str] = {}
+        self._why: dict[str, str] = {}
         self._collected: set[str] = set()
         self._ended: set[str] = set()
         self._complete = True
@@ -85,6 +87,12 @@ class Summary:
         report.user_properties = kept
         if BROKEN in attached and report.outcome == "failed":
             self._broken[attached[BROKEN]] += 1
+        if report.when == "call" or report.outcome != "passed":
+            self._outcomes[report.nodeid] = _outcome(report)
+            if report.outcome == "failed":
+                why = report.longreprtext.strip().splitlines() or ["it failed without a word"]
+                said = attached.get(BROKEN) or why[-1]
+                self._why[report.nodeid] = f"report {record['id']}" if record else said
         if report.when != "setup" or report.outcome != "passed":
             self._ended.add(report.nodeid)
         if report.when == "call":
@@ -188,12 +196,24 @@ class Summary:
 
     def verdict(self) -> dict[str, Any]:
         """Return the verdict: what was verified, on what, how, and how it ended."""
+        nonce = self._config.option.twinstep_nonce
         return {
+            **({"run": self._run(nonce)} if nonce else {}),
             "schema": 1,
             "twinstep": __version__,
             "versions": versions(),
             "pairs": self._finished(),
             "reports": sorted(self._records),
+        }
+
+    def _run(self, nonce: str) -> dict[str, Any]:
+        """Say what became of each test of this very run, and of each that failed why."""
+        lost = dict.fromkeys(sorted(self._collected - self._ended), "not run")
+        return {
+            "nonce": nonce,
+            "ended": self._complete,
+            "tests": dict(sorted((lost | self._outcomes).items())),
+            "why": dict(sorted(self._why.items())),
         }
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -40,22 +40,35 @@ class CandidateHost:
         self._sides = [runner.candidate]
         self._states: dict[int, Any] = {}
         self._next = 0
+        self._untraced: Exception | None = None
 
     def about(self) -> dict[str, Any]:
-        """Say what the candidate is and offers."""
+        """Say what the candidate is and offers.
+
+        What cannot be traced cannot be looked through either: such a candidate, which may have
+        modules before it has a step, is asked for its modules alone.
+        """
         side = self._sides[0]
+        refused: list[str] = []
+        try:
+            with self._isolation:
+                refused = guard.refused_programs(side)
+        except Exception as error:
+            self._untraced = error
         return {
             "dtype": side.dtype,
             "platform": side.platform,
             "any_size": bool(getattr(side, "any_size", False)),
             "methods": [name for name in METHODS if offers(side, name)],
-            "refused": guard.refused_programs(side),
+            "refused": refused,
         }
 
     def answer(self, side: int, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method; states given are consumed, but by those that only look at them."""
         for number in freed:
             self._states.pop(number, None)
+        if self._untraced is not None and method not in ("call", "eager"):
+            raise self._untraced
         if method == "eager":
             with self._isolation:
                 self._sides.append(self._sides[0].eager())
