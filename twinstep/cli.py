@@ -9,6 +9,7 @@ from pathlib import Path
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.mutants import command as mutants
+from twinstep.prompts import command as prompt
 from twinstep.protocols import NotCallable
 from twinstep.running import CandidateBroken
 
@@ -53,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     play.add_to(commands)
     elo.add_to(commands)
     mutants.add_to(commands)
+    prompt.add_to(commands)
     return parser
 
 

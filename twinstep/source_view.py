@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import registry
+from twinstep.environment import OracleRef
 
 #: `190-222,240`: the lines of a module in the reference.
 _RANGES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
@@ -76,15 +77,28 @@ def oracle_source(record: dict[str, Any]) -> str:
     env = registry.environment(record["environment"])
     view = env.contract(record["params"]).source_view
     place = record["suspects"][0]["source"] if record["suspects"] else ""
+    lines = reference_lines(env.oracle, view, place)
+    if not lines:
+        return ""
+    parts = [f"## Oracle source (`{place}`)", *(text for _, text in lines)]
+    return "\n".join(parts[:60])
+
+
+def reference_lines(oracle: OracleRef, view: str, place: str) -> list[tuple[int, str]]:
+    """Return (number, text) of the reference's lines at a module's `source`.
+
+    Empty where the view is not `verbatim`, where the place names no lines (`pong.h:88-97,105` does)
+    or where the file is not there.
+    """
     name, _, ranges = place.partition(":")
-    if view != "verbatim" or not env.oracle.source or not _RANGES.fullmatch(ranges):
-        return ""
-    file = registry.load_object(env.oracle.source)() / name
+    if view != "verbatim" or not oracle.source or not _RANGES.fullmatch(ranges):
+        return []
+    file = registry.load_object(oracle.source)() / name
     if not file.is_file():
-        return ""
-    lines = file.read_text().splitlines()
-    parts = [f"## Oracle source (`{place}`)"]
+        return []
+    lines = list(enumerate(file.read_text().splitlines(), 1))
+    found: list[tuple[int, str]] = []
     for span in ranges.split(","):
         first, _, last = span.partition("-")
-        parts += lines[int(first) - 1 : int(last or first)]
-    return "\n".join(parts[:60])
+        found += lines[int(first) - 1 : int(last or first)]
+    return found
