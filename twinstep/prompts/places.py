@@ -99,7 +99,7 @@ def reference_source(pair: Pair, module: str) -> str | Part:
     if contract.source_view == "rules":
         return _rules(env, source)
     shown = f"The reference has it at `{source}`." if source else ""
-    if contract.source_view != "verbatim":
+    if contract.source_view != "verbatim":  # not even whether it can run here is asked
         return shown or "The contract does not say where the reference has it."
     place = source if module in own else _span(list(own.values()))
     lines = _lines(pair, place)
@@ -113,7 +113,7 @@ def reference_source(pair: Pair, module: str) -> str | Part:
 
 
 def _lines(pair: Pair, place: str) -> list[tuple[int, str]]:
-    if pair.subject.contract.source_view != "verbatim" or pair.subject.probe.problem:
+    if pair.subject.probe.problem:
         return []
     oracle = pair.subject.env.oracle
     try:

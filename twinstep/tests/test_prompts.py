@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from twinstep import prompts, registry
+from twinstep import prompts, registry, source_view
 from twinstep.cli import main
 from twinstep.compare import Rules
 from twinstep.contract import Contract, canonical_json
@@ -118,7 +118,6 @@ def test_every_prompt_has_a_length_that_agents_read_whole(texts):
 def test_no_prompt_has_a_placeholder_left(texts):
     for name, text in texts.items():
         assert not re.findall(r"\$\w+|\$\{", text), name
-        assert "None." not in text.split("## Outputs")[0].split("## Inputs")[0], name
 
 
 def test_no_prompt_names_a_folder_of_this_machine(texts):
@@ -319,11 +318,21 @@ def test_no_line_of_the_reference_is_shown_under_other_views(viewed, view):
         assert SECRET not in text, name
     text = prompts.translation(pair, "ball")
     assert ("`pong.h:157-163`" in text) == (view == "location")
+    unasked = viewed(view, probe=f"{__name__}:sources")  # takes no parameters: raises if asked
+    assert SECRET not in prompts.translation(unasked, "ball")
+    oracle = viewed("verbatim").subject.env.oracle
+    assert source_view.reference_lines(oracle, "verbatim", "pong.h:7") == [
+        (7, f"x = 7  # {SECRET} 7")
+    ]
+    assert source_view.reference_lines(oracle, view, "pong.h:7") == []
 
 
 def test_a_reference_that_is_not_at_hand_leaves_its_place(viewed):
     for oracle in ({"source": f"{__name__}:missing"}, {"source": ""}):
-        text = prompts.translation(viewed("verbatim", **oracle), "ball")
+        try:
+            text = prompts.translation(viewed("verbatim", **oracle), "ball")
+        except OracleMissing:  # would be a skip
+            pytest.fail("there is no prompt without the reference")
         assert "The reference has it at `pong.h:157-163`." in text
         assert SECRET not in text
 
@@ -384,6 +393,13 @@ def test_what_is_too_long_is_cut_at_lines_the_least_important_first_and_says_so(
     assert len(text) > prompts.CAP - 200, "more is cut than must be"
     tail = whole[whole.index("## What a candidate may not do") :]
     assert text.endswith(tail), "what follows a part that is cut stays"
+
+
+def test_what_no_part_can_give_up_is_cut_at_the_end():
+    text = prompts.repair(_of("pong", "jax"), REPORT, last="It did this.\n" * 4000)
+    assert len(text) <= prompts.CAP
+    assert text.endswith("It did this.\n(The end of this text is cut: it was too long.)\n")
+    assert "# Mend pong" in text
 
 
 def test_a_block_is_fenced_by_more_than_its_lines_have():
@@ -522,7 +538,7 @@ def test_a_report_is_read_as_markdown_and_as_json(here, capsys, tmp_path):
     assert (code, err) == (0, "")
     assert "### pong@fs8-jax fails level 3" in out
     assert "The cause is looked for in `ball`" in out
-    assert f"{tmp_path}" not in out.replace("../", "/"), "no absolute path"
+    assert "Replay: `twinstep replay ../" in out, "an absolute path is written as a relative one"
     (tmp_path / "a.md").write_text(REPORT)
     code, out, _ = _asked(capsys, "repair", "--env", "pong", "--report", str(tmp_path / "a.md"))
     assert "### pong-jax fails level 3" in out
@@ -536,7 +552,7 @@ def _record(env, candidate):
         "candidate": candidate, "oracle": {"title": "x", "pins": {}},
         "context": {"level": 3, "test": "t", "driver": "", "counts": {}, "clusters": [],
                     "shrunk_from": 0, "minimal": True, "note": "it is wrong"},
-        "case": {"kind": "episode", "seed": [0, 0], "start": {}, "actions": [], "state": {},
+        "case": {"kind": "episode", "seed": [0, 0], "start": {}, "actions": [[[0], 1]], "state": {},
                  "module": "", "inputs": {}},
         "step": 0, "diff": [], "differing_values": 0, "agree": {}, "draws": None,
         "one_step": None, "witness": None, "call": None, "near": None,
