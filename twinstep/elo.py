@@ -7,15 +7,18 @@ import itertools
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from twinstep import registry
-from twinstep.env import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.players import variant_of
-from twinstep.versus import Player, player_of, win_rates
+
+# JAX takes seconds to import, and every command reads this file.
+if TYPE_CHECKING:
+    from twinstep.env import Env
+    from twinstep.versus import Player
 
 #: The rating of the first player, to which the others are given.
 ANCHOR = 1000
@@ -48,6 +51,9 @@ def add_to(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from twinstep.env import ORACLE, Env
+    from twinstep.versus import player_of
+
     declared = registry.environment(args.env)
     if not declared.players:
         raise UserError(f"{args.env} declares no players: it is no game of two")
@@ -74,6 +80,8 @@ def round_robin(
     env: Env, players: Mapping[str, Player], games: int, lanes: int, progress: bool = False
 ) -> dict[tuple[str, str], np.ndarray]:
     """Return what each game was worth to the first of each pair, f64[K]."""
+    from twinstep.versus import win_rates
+
     found = {}
     for first, other in itertools.combinations(players, 2):
         if progress:
