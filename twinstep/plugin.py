@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from twinstep import __version__, baseline, matching, scheduling, summary, tally
+from twinstep import __version__, baseline, matching, registry, scheduling, summary, tally
 from twinstep.cache import CacheWarning, read_export
 from twinstep.choosing import Asked, Choice, choose
 from twinstep.errors import ContractBroken, OracleFailed, OracleMissing, UserError
@@ -42,6 +42,8 @@ _IMPORTED = pytest.StashKey[Any]()
 _EXPECTED = pytest.StashKey[list[baseline.Expected]]()
 _LAB = pytest.StashKey[Lab]()
 #: What has a message of its own; a traceback of the harness would hide it.
+#: The folders of the suite that have one for each environment.
+_LEVELS = ("properties", "interactions", "rollouts", "transfer")
 _SAID = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)
 
 
@@ -342,6 +344,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if config.getvalue("dist") == "loadgroup":
         return scheduling.by_pair(config, log, config.stash[_GROUPS])
     return None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out folders of environments that were not asked for: importing them takes seconds."""
+    if not config.option.twinstep_env or collection_path.parent.name not in _LEVELS:
+        return None
+    present = {pair.subject.env.name for pair in config.stash[_PAIRS]}
+    return True if collection_path.name in {*registry.names()} - present else None
 
 
 def _modules(config: pytest.Config, pair: Pair) -> list[str]:

@@ -23,13 +23,14 @@ _SMALL = ("properties/", "interactions/")
 
 
 def group(test: str, labels: Iterable[str]) -> str:
-    """Return the label that a test id belongs to, or the test itself where it has none.
+    """Return the label that a test id belongs to, its class, or the test itself without either.
 
     labels: of pairs and subjects. Of several that fit the longest is meant.
     """
-    inner = test.partition("[")[2].removesuffix("]")
+    name, _, rest = test.partition("[")
+    inner = rest.removesuffix("]")
     fits = [label for label in labels if inner == label or inner.startswith(f"{label}-")]
-    return max(fits, key=len, default=test)
+    return max(fits, key=len, default=name.rpartition("::")[0] if name.count("::") > 1 else test)
 
 
 def shared(label: str, pairs: list[Pair]) -> str:
