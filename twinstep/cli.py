@@ -11,6 +11,7 @@ from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.mutants import command as mutants
 from twinstep.prompts import command as prompt
 from twinstep.protocols import NotCallable
+from twinstep.repair import command as repair
 from twinstep.running import CandidateBroken
 
 
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     play.add_to(commands)
     elo.add_to(commands)
     mutants.add_to(commands)
+    repair.add_to(commands)
     prompt.add_to(commands)
     return parser
 

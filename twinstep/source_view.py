@@ -35,11 +35,16 @@ def find_source(path: str) -> Path | None:
 def line_of(path: str, symbol: str) -> int:
     """Return the line that defines a symbol in a candidate's file, 0 if it is not there."""
     file = find_source(path)
-    if file is None or not symbol:
+    return line_in(file.read_text(), symbol) if file else 0
+
+
+def line_in(text: str, symbol: str) -> int:
+    """Return the line of a text that defines a symbol, 0 if none does."""
+    if not symbol:
         return 0
     name = re.escape(symbol)
     defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
-    for number, line in enumerate(file.read_text().splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if defined.match(line):
             return number
     return 0

@@ -27,7 +27,8 @@ NAMES = (
 _TESTS = re.compile(r"(test_.*|.*_test)\.py")
 #: Packages that a JAX candidate may import, beside itself and the contracts.
 PACKAGES = (
-    "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.frames", "__future__",
+    "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.frames",
+    "twinstep.jax_candidate.JaxCandidate", "twinstep.protocols.ModuleCall", "__future__",
     "collections", "copy", "csv", "dataclasses", "enum", "functools", "itertools", "json", "math",
     "operator", "pathlib", "types", "typing",
 )  # fmt: skip
@@ -47,7 +48,8 @@ _RUST = (
     (r"\b(include|include_str|include_bytes|env|option_env|asm|global_asm)!\s*[\(\{\[]",
      "no include, no environment, no assembly"),
     (r"\bproc_macro\b|proc-macro", "no procedural macros"),
-    (r'\bextern\s+"|#\s*\[\s*(no_mangle|link|path)\b|\blibc\b', "nothing foreign is linked"),
+    (r'\bextern\s+"|\b(no_mangle|export_name|link_section|link_name|libc)\b|#!?\[.*\b(link|path)\s*[=(]',
+     "nothing foreign is linked"),
 )  # fmt: skip
 
 

@@ -32,8 +32,12 @@ MINE = CandidateRef(
 )
 """
 HEAD = f"import numpy as np\n\nfrom twinstep.frames import Frame\n\nROUNDS = {duel.ROUNDS}\n\n\n"
+#: Passing stays legal for a player who decides alone with one stone left.
 RIGHT = "legal[:, :, 0] = acting.all(1)[:, None] & acting"
 WRONG = "legal[:, :, 0] = (acting.all(1) | (heap == 1))[:, None] & acting"
+#: A bug in the module that can be called alone.
+TAKES = "left = np.minimum(first, heap)"
+TAKES_ALL = "left = np.minimum(first, heap + 1)"
 
 #: What the project's own run leaves out is slow to import and of no use to it.
 QUICK = ("--noconftest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q")
@@ -49,15 +53,41 @@ class Run(NamedTuple):
     verdict: dict[str, Any]
 
 
-class Project:
-    """A folder with a pyproject.toml and the package `fastduel`."""
+class Folder:
+    """A folder that the command is run in, by a child process."""
 
-    def __init__(self, folder, cache):
+    def __init__(self, folder, cache=None, **variables):
         self.folder = folder
         self.reports = folder / ".twinstep" / "reports"
         self._env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
         # A stale .pyc would stand for a file edited twice in one second.
-        self._env |= {"TWINSTEP_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._env |= {"PYTHONDONTWRITEBYTECODE": "1"}
+        self._env |= {"TWINSTEP_CACHE": str(cache)} if cache else {}
+        self._env |= variables
+
+    def twinstep(self, *args):
+        return self._child("twinstep.cli", *map(str, args))
+
+    def start(self, *args):
+        """Begin a command and leave it running."""
+        command = [sys.executable, "-m", "twinstep.cli", *map(str, args)]
+        return subprocess.Popen(
+            command, cwd=self.folder, env=self._env, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def _child(self, *command, **variables):
+        return subprocess.run(
+            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
+            capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+
+
+class Project(Folder):
+    """A folder with a pyproject.toml and the package `fastduel`."""
+
+    def __init__(self, folder, cache, **variables):
+        super().__init__(folder, cache, **variables)
         self.package = folder / "fastduel"
         self.package.mkdir(parents=True)
         (folder / "pyproject.toml").write_text(PYPROJECT)
@@ -73,11 +103,11 @@ class Project:
     def mend(self):
         self.rules.write_text(HEAD + inspect.getsource(duel.Vector))
 
-    def plant(self):
-        """Passing stays legal for a player who decides alone with one stone left."""
+    def plant(self, right=RIGHT, wrong=WRONG):
+        """Plant a bug; without saying which, one that only episodes show."""
         text = self.rules.read_text()
-        assert RIGHT in text
-        self.rules.write_text(text.replace(RIGHT, WRONG))
+        assert right in text
+        self.rules.write_text(text.replace(right, wrong))
 
     def pytest(self, *args, suite="rollouts.test_lockstep", env="duel", fresh=True, **variables):
         """Run a part of the installed suite: by default the episodes, on `mine` alone.
@@ -98,15 +128,6 @@ class Project:
             json.loads(verdict.read_text()) if verdict.is_file() else {},
         )
 
-    def twinstep(self, *args):
-        return self._child("twinstep.cli", *map(str, args))
-
     def record(self, name):
         """Return a report's record."""
         return json.loads((self.reports / f"{name}.json").read_text())
-
-    def _child(self, *command, **variables):
-        return subprocess.run(
-            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip

@@ -42,6 +42,9 @@ RUST = {
     'const T: &[u8] = include_bytes!("../../oracle.bin");': "no include",
     "use proc_macro::TokenStream;": "no procedural macros",
     'extern "C" { fn system(c: *const u8); }': "nothing foreign is linked",
+    "#[unsafe(no_mangle)] fn write() {}": "nothing foreign is linked",
+    '#[cfg_attr(all(), path = "../../oracle.rs")] mod oracle;': "nothing foreign is linked",
+    '#[unsafe(link_section = ".init_array")] static A: fn() = early;': "nothing foreign is linked",
 }  # fmt: skip
 
 

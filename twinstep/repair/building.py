@@ -1,0 +1,79 @@
+"""Build what a checkout has to build before it can be imported: extension modules in Rust."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from twinstep.errors import UserError
+from twinstep.repair import processes
+from twinstep.repair.folders import import_path
+
+#: Seconds that a build may take.
+LIMIT = 1800.0
+
+
+def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
+    """Compile the Cargo workspaces that a candidate's globs lie in; return variables for imports.
+
+    Without network, with the locked versions, and with what the run compiled before. UserError
+    with the compiler's first error if it does not compile.
+    """
+    found = {workspace: None for glob in globs if (workspace := _workspace(project, glob))}
+    if not found:
+        return {}
+    place = project / ".twinstep" / "built"
+    place.mkdir(parents=True, exist_ok=True)
+    for workspace in found:
+        for library in _compiled(workspace, run):
+            shutil.copy2(library, place / f"{library.stem.removeprefix('lib')}.abi3.so")
+    return {"PYTHONPATH": f"{place}:{import_path(project)}"}
+
+
+def _workspace(project: Path, glob: str) -> Path | None:
+    """Return the folder of the outermost Cargo.toml above what a glob names."""
+    folder = (project / (glob.partition("*")[0] + "x")).parent
+    above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
+    with_manifest = [one for one in above if (one / "Cargo.toml").is_file()]
+    return with_manifest[-1] if with_manifest else None
+
+
+def _compiled(workspace: Path, run: Path) -> list[Path]:
+    """Return the dynamic libraries of a workspace's own crates."""
+    command = ["cargo", "build", "--release", "--offline", "--locked", "--message-format=json"]
+    command += ["--manifest-path", str(workspace / "Cargo.toml"), "--workspace"]
+    env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
+    env |= {
+        n: os.environ[n]
+        for n in ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+        if n in os.environ
+    }
+    env |= {"CARGO_TARGET_DIR": str(run / "target"), "PYO3_PYTHON": sys.executable}
+    log = run / "build.log"
+    try:
+        done = processes.run(command, workspace, env, LIMIT, log)
+    except OSError as error:
+        raise UserError(f"cargo cannot be started ({error.strerror}): install Rust") from error
+    messages = []
+    for line in log.read_text(errors="replace").splitlines():
+        if line.startswith("{"):
+            messages.append(json.loads(line))
+    if done.code:
+        errors = [
+            m["message"]["rendered"]
+            for m in messages
+            if m.get("reason") == "compiler-message" and m["message"]["level"] == "error"
+        ]
+        said = errors[0] if errors else done.said.strip()[-2000:]
+        raise UserError(f"it does not compile:\n{said}")
+    return [
+        Path(name)
+        for m in messages
+        if m.get("reason") == "compiler-artifact" and "cdylib" in m["target"]["kind"]
+        for name in m["filenames"]
+        if name.endswith((".so", ".dylib"))
+    ]

@@ -1,0 +1,168 @@
+"""What the loop asks of a commit, as journal entries, and what it reads out of them."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twinstep import paths, regressions, report, report_text
+from twinstep.repair.trying import Bench, branch_of, commit_all
+from twinstep.repair.verifying import Result, Stage, Verifier
+
+#: The file of the tests that repeat kept inputs.
+REGRESSIONS = "test_regressions.py"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A check as the journal has it. The fields are those of verifying.Result."""
+
+    stage: str
+    good: bool
+    passed: int
+    failed: tuple[str, ...]
+    why: dict[str, str]
+    trouble: str
+    reports: tuple[str, ...]
+    suspect: str
+    isolated: bool
+
+    @property
+    def summary(self) -> str:
+        """`12 passed`, `3 of 15 fail`, or what is wrong with the check as a whole."""
+        if self.trouble:
+            return self.trouble.partition("\n")[0]
+        tests = self.passed + len(self.failed)
+        return f"{len(self.failed)} of {tests} fail" if self.failed else f"{self.passed} passed"
+
+    def failed_of(self, module: str) -> bool:
+        """Whether a test of a module failed."""
+        return any(test.endswith(f"-{module}]") for test in self.failed)
+
+    def worse_than(self, other: Found) -> bool:
+        """Whether more fails than in another check of the same stage.
+
+        Regressions do not count: each check adds some.
+        """
+        if bool(self.trouble) != bool(other.trouble):
+            return bool(self.trouble)
+        return self._failures() > other._failures()
+
+    def _failures(self) -> int:
+        return sum(REGRESSIONS not in test for test in self.failed)
+
+
+class Checks:
+    """Asks the verifier and keeps what it finds in the run's folder.
+
+    base: the commit that the run began from.
+    """
+
+    def __init__(self, verifier: Verifier, bench: Bench, base: str) -> None:
+        self._verifier, self._bench, self.base = verifier, bench, base
+        self._reports = bench.reports
+
+    def run(self, commit: str, stage: Stage) -> dict[str, Any]:
+        """Check a commit; return the journal's entry."""
+        refused = self._verifier.screened(commit)
+        if refused:
+            lines = "\n".join(refused[:20])
+            result = Result(trouble=f"refused before it was run: {lines}")
+        else:
+            result = self._verifier.check(commit, self.base, stage)
+        hidden = stage.seeds == "holdout"
+        for record in result.reports:
+            place = (self._bench.run / "holdout" if hidden else self._reports) / record["id"]
+            paths.write_atomically(place.with_suffix(".json"), report.encode(record))
+            with contextlib.chdir(self._bench.project):
+                text = report_text.markdown(record)
+            paths.write_atomically(place.with_suffix(".md"), text.encode())
+        shown = [] if hidden else result.reports
+        if result.good and not stage.isolate and stage.levels == (1, 2, 3):
+            paths.write_atomically(self._bench.run / "verdict.json", result.verdict_bytes)
+        suspects = [s["module"] for record in shown for s in record["suspects"][:1]]
+        return {
+            "commit": commit,
+            "stage": stage.name,
+            "phase_levels": list(stage.levels),
+            "seeds": stage.seeds,
+            "isolated": stage.isolate,
+            "good": result.good,
+            "passed": result.passed,
+            "skipped": sum(outcome == "skipped" for outcome in result.tests.values()),
+            "failed": result.failed,
+            "why": {test: said[:500] for test, said in result.why.items()},
+            "trouble": result.trouble,
+            "levels": result.levels(),
+            "reports": [record["id"] for record in shown],
+            "suspect": suspects[0] if suspects else "",
+            "seconds": result.seconds,
+            "traces": self._verifier.cached,
+        }
+
+    def found(self, entry: dict[str, Any]) -> Found:
+        """Return what an entry says."""
+        self._verifier.cached = entry["traces"]
+        return Found(
+            entry["stage"],
+            entry["good"],
+            entry["passed"],
+            tuple(entry["failed"]),
+            entry["why"],
+            entry["trouble"],
+            tuple(entry["reports"]),
+            entry["suspect"],
+            entry["isolated"],
+        )
+
+    def text(self, found: Found, module: str) -> str:
+        """Return what a prompt tells of a check: one report, that of the module if there is one."""
+        records = [(name, report.read(self._reports / f"{name}.json")) for name in found.reports]
+        mine = [
+            name
+            for name, record in records
+            if module in [s["module"] for s in record["suspects"][:1]]
+            or record["case"].get("module") == module
+        ]
+        for name in [*mine, *found.reports][:1]:
+            return (self._reports / f"{name}.md").read_text()
+        if found.trouble:
+            return found.trouble
+        lines = dict.fromkeys(found.why.values())
+        return "\n".join([f"{found.summary}:", *list(lines)[:10]])
+
+    def counts(self, found: Found) -> str:
+        """Return what may be told of hidden seeds: how many tests failed."""
+        return f"Episodes with hidden seeds: {found.summary}. Their values are not shown."
+
+    def keep(self, commit: str, names: list[str]) -> str:
+        """Commit the inputs of these reports as regressions; return the commit."""
+        bench = self._bench
+        bench.repository.branch_off(bench.branch, branch_of(bench.run), commit)
+        for name in names:
+            record = report.read(self._reports / f"{name}.json")
+            if report.has_case(record):
+                regressions.keep(record, bench.project, f"{bench.run.name}: found by its checks")
+        return commit_all(bench.branch, f"regressions: {', '.join(names)}")
+
+    def needs_person(self, why: str, found: str) -> Path:
+        """Write what a person must decide; return the file."""
+        path = self._bench.run / "needs-human.md"
+        text = (
+            f"# {self._bench.run.name} needs a person\n\n{why}.\n\n"
+            f"What the last check said:\n\n{found}\n\n"
+            "To decide: whether the prompt lacks something the agent cannot know, whether the "
+            "module should be cut in two, or whether the contract says what the reference does "
+            "not do. The tries' prompts and logs lie in `tries/`, their commits on the branch "
+            f"`{branch_of(self._bench.run)}`.\n\n"
+            f"Then: `twinstep repair --resume {self._bench.run.name} --more-tries 5`\n"
+        )
+        paths.write_atomically(path, text.encode())
+        return path
+
+    def forget(self) -> None:
+        """Throw the recorded traces away."""
+        shutil.rmtree(self._bench.run / "cache", ignore_errors=True)

@@ -1,0 +1,190 @@
+"""`twinstep repair`: begin a run or go on with one."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from twinstep import registry
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.repair import agents, building, loop
+from twinstep.repair.checks import Checks
+from twinstep.repair.folders import Repository
+from twinstep.repair.journal import Journal
+from twinstep.repair.presets import PRESETS
+from twinstep.repair.trying import Bench, branch_of, clear
+from twinstep.repair.verifying import Verifier
+
+RUNS = Path(".twinstep/runs")
+_DEFAULTS = {
+    "candidate": "", "agent": "", "tries": 5, "iterations": 50, "budget_usd": 0.0, "hours": 0.0,
+    "phases": "1234", "episodes": 100, "workers": 2, "check_minutes": 120.0,
+}  # fmt: skip
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand's parser."""
+    parser = commands.add_parser("repair", help="let a coding agent work until all levels pass")
+    add = parser.add_argument
+    add("--env", default="", help="the environment's name")
+    add("--candidate", help="default: the first one")
+    add("--agent", help=f"one of {', '.join(sorted(PRESETS))}, or of [tool.twinstep.agents]")
+    add("--tries", type=int, help="for each module in each phase; default: 5")
+    add("--iterations", type=int, help="tries in all; default: 50")
+    add("--budget-usd", type=float, help="dollars, by what the agent says; default: no limit")
+    add("--hours", type=float, help="of agent and checks together; default: no limit")
+    add("--phases", help="which of 1 to 4 to walk; default: 1234. 34: episodes alone find bugs")
+    add("--episodes", type=int, help="a driver at level 3; default: 100, which a verdict needs")
+    add("--workers", type=int, help="processes of a check; default: 2")
+    add("--check-minutes", type=float, help="that one check may take; default: 120")
+    add("--resume", metavar="RUN", default="", help="go on with a run, whatever ended it")
+    add("--more-tries", type=int, default=0, help="with --resume: raise --tries and --iterations")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; return its exit code.
+
+    0: verified. 1: out of budget. 2: needs a person. 3: the agent went where it may not. 4: usage.
+    """
+    repository = Repository.here()
+    folder = _resumed(args) if args.resume else _begun(args, repository)
+    with _locked(folder):
+        clear(folder)
+        return _go(folder, repository, args.more_tries)
+
+
+def _begun(args: argparse.Namespace, repository: Repository) -> Path:
+    """Make the folder of a new run, with all that it hangs on in its journal."""
+    if not args.env or not args.agent:
+        raise UserError("say --env and --agent, or --resume and a run's name")
+    env = registry.environment(args.env)
+    settings = {
+        n: _DEFAULTS[n] if getattr(args, n) is None else getattr(args, n) for n in _DEFAULTS
+    }
+    known = {ref.name: ref for ref in env.candidates}
+    name = args.candidate or next(iter(known), "")
+    if name not in known:
+        raise registry.unknown(f"candidate of {args.env}", name, known)
+    agent = agents.find(args.agent, PRESETS)
+    _require(settings, known[name], agent)
+    base = repository.head()
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = RUNS.absolute() / f"{args.env}-{name}-{stamp}-{secrets.token_hex(2)}"
+    folder.mkdir(parents=True)
+    key = folder / "holdout.key"
+    key.touch(0o600)
+    key.write_text(secrets.token_hex(32))
+    settings |= {"env": args.env, "candidate": name, "base": base}
+    Journal(folder).done("begin", lambda: settings)
+    return folder
+
+
+def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Agent) -> None:
+    if not candidate.edit:
+        raise UserError(f"candidate '{candidate.name}' declares no `edit`: nothing may be changed")
+    for name in ("tries", "iterations", "episodes", "workers", "check_minutes"):
+        if settings[name] <= 0:
+            raise UserError(f"--{name.replace('_', '-')} {settings[name]}: must be above 0")
+    phases = settings["phases"]
+    if not phases or list(phases) != sorted(set(phases) & set("1234")):
+        raise UserError(f"--phases {phases}: digits of 1 to 4 in order, as 1234 or 34")
+    if settings["budget_usd"] and not agent.cost:
+        raise UserError(
+            f"--budget-usd: agent '{agent.name}' does not say what it costs (no `cost` in its "
+            "table), so that no budget could end the run: use --iterations or --hours"
+        )
+    if shutil.which(agent.command[0]) is None:
+        raise UserError(f"agent '{agent.name}': there is no program {agent.command[0]}")
+
+
+def _resumed(args: argparse.Namespace) -> Path:
+    folder = RUNS.absolute() / args.resume
+    if not Journal(folder).entries:
+        known = [path.name for path in RUNS.glob("*/")] if RUNS.is_dir() else []
+        raise registry.unknown("run", args.resume, known)
+    return folder
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Two that go on with the same run would write over each other."""
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"run {folder.name} is under way in another process") from None
+        yield
+
+
+def _go(folder: Path, repository: Repository, more: int) -> int:
+    journal = Journal(folder)
+    if more:
+        journal.grant(more)
+    settings = journal.done("begin", dict)
+    env = registry.environment(settings["env"])
+    candidate = next(ref for ref in env.candidates if ref.name == settings["candidate"])
+    pairs = [
+        pair
+        for subject in registry.subjects(env, {})
+        for pair in registry.pairs(subject, [candidate.name])
+    ]
+    bench = Bench(repository, folder, candidate, agents.find(settings["agent"], PRESETS))
+    verifier = Verifier(
+        repository,
+        env.name,
+        candidate,
+        folder,
+        (folder / "holdout.key").read_text(),
+        settings["episodes"],
+        settings["workers"],
+        settings["check_minutes"] * 60,
+        lambda project: building.build(project, candidate.edit, folder),
+    )
+    checks = Checks(verifier, bench, settings["base"])
+    limits = loop.Limits(
+        settings["tries"] + journal.more,
+        settings["iterations"] + journal.more,
+        settings["budget_usd"],
+        settings["hours"] * 3600,
+    )
+    print(f"run {folder.name}, branch {branch_of(folder)}", flush=True)
+    made = loop.Loop(
+        pairs, bench, checks, journal, limits, tuple(map(int, settings["phases"])), _say
+    )
+    try:
+        repository.branch_off(bench.branch, branch_of(folder), journal.commit(settings["base"]))
+        end = made.run()
+    except KeyboardInterrupt:
+        print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)
+        raise
+    return _ended(end, folder, checks, journal)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _ended(end: loop.Stop, folder: Path, checks: Checks, journal: Journal) -> int:
+    branch = branch_of(folder)
+    if end.code == loop.VERIFIED:
+        print(f"verified: {end.why}. Take it over with `git merge {branch}`")
+        return end.code
+    if end.code == loop.PERSON:
+        last = [entry for entry in journal.entries if entry["kind"] == "check"][-1]
+        said = checks.text(checks.found(last), "")
+        print(f"needs a person: {checks.needs_person(end.why, said)}")
+    words = {loop.BUDGET: "out of budget", loop.PERSON: "needs a person", loop.BREACH: "breach"}
+    print(f"twinstep: {words[end.code]}: {end.why}", file=sys.stderr)
+    if end.code == loop.BUDGET:
+        print(f"twinstep: go on with --resume {folder.name} --more-tries 10", file=sys.stderr)
+    return end.code

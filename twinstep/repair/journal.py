@@ -1,0 +1,104 @@
+"""A run's memory: one JSON line for everything that was done, never changed, only added to.
+
+A run is computed from its journal: what it has is not done again but read, so that a run that was
+killed goes on where it was. See `Journal.done`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import UserError
+
+NAME = "log.jsonl"
+
+
+class Journal:
+    """The entries of a run. Each is a dict of plain values, with its `kind`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self.entries: list[dict[str, Any]] = []
+        #: Tries that were granted after an end.
+        self.more = 0
+        for entry in read(self._path):
+            self._take(entry)
+        self._next = 0
+
+    @property
+    def replaying(self) -> bool:
+        """Whether what is asked for next was done before."""
+        return self._next < len(self.entries)
+
+    @property
+    def due(self) -> str:
+        """The kind of what comes next if it was done before, "" if it was not."""
+        return self.entries[self._next]["kind"] if self.replaying else ""
+
+    def done(self, kind: str, do: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the next entry: as it was written down, or by doing it now.
+
+        What is done must be such that doing it once more does no harm: a run may be killed after
+        it was done and before it is written down. UserError if the journal says that
+        something else was done here.
+        """
+        if self.replaying:
+            entry = self.entries[self._next]
+            if entry["kind"] != kind:
+                raise UserError(
+                    f"{self._path} has '{entry['kind']}' where '{kind}' is due: it was written by "
+                    "another version of twinstep, or changed; begin a new run"
+                )
+        else:
+            entry = {"kind": kind, **do()}
+            self._add(entry)
+            self.entries.append(entry)
+        self._next += 1
+        return entry
+
+    def commit(self, base: str) -> str:
+        """Return the newest commit that was written down; base: where there is none."""
+        made = [e["commit"] for e in self.entries if e["kind"] in ("try", "undo", "regression")]
+        return made[-1] if made else base
+
+    def grant(self, tries: int) -> None:
+        """Let a run that ended go on, with so many more tries. The line of its end stays."""
+        entry = {"kind": "more", "tries": tries}
+        self._add(entry)
+        self._take(entry)
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        if entry["kind"] != "more":
+            self.entries.append(entry)
+            return
+        self.more += entry["tries"]
+        if self.entries and self.entries[-1]["kind"] == "end":
+            self.entries.pop()
+
+    def _add(self, entry: dict[str, Any]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        whole = sum(len(line) for line in _lines(self._path))
+        with self._path.open("ab") as file:
+            # A line that was cut off when the run was killed is no entry.
+            file.truncate(whole)
+            file.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _lines(path: Path) -> list[bytes]:
+    if not path.is_file():
+        return []
+    return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the entries of a journal, [] if there is none; UserError if it cannot be read."""
+    try:
+        return [json.loads(line) for line in _lines(path)]
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read ({error})") from error

@@ -1,0 +1,301 @@
+"""Algorithm 1: translate module by module, compose, whole episodes, transfer; repair on the way.
+
+1. Each module in the order of its needs: ask for it, run its level 1 tests, repair.
+2. The whole at levels 1 and 2.
+3. Whole episodes at level 3, with seeds that every edit re-rolls. The witness of each failure is
+   kept as a regression before the next prompt. Then hidden seeds, and what ships.
+4. Policy transfer, where the contract asks for it; a gap leads back to 1.
+
+Nothing is decided but by the journal's entries, so that a killed run goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from twinstep import prompts
+from twinstep.errors import UserError
+from twinstep.registry import Pair
+from twinstep.repair.checks import Checks, Found
+from twinstep.repair.journal import Journal
+from twinstep.repair.trying import Bench
+from twinstep.repair.verifying import Stage
+from twinstep.source_view import line_in
+
+#: How a run ends: the command's exit codes.
+VERIFIED, BUDGET, PERSON, BREACH = 0, 1, 2, 3
+#: Changes outside its files after which an agent is not asked again.
+BREACHES = 2
+#: The parts that are no modules: what puts them together, in the order that they are written in.
+GLUE = ("reset", "step", "restart")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may spend.
+
+    tries: for each module in each phase, and for the whole in each. iterations: in all. dollars:
+    0 for no limit. seconds: of agents and checks together, 0 for no limit.
+    """
+
+    tries: int = 5
+    iterations: int = 50
+    dollars: float = 0.0
+    seconds: float = 0.0
+
+
+class Stop(Exception):
+    """The run is over. code: one of the exit codes; why: a sentence."""
+
+    def __init__(self, code: int, why: str) -> None:
+        super().__init__(why)
+        self.code, self.why = code, why
+
+
+class Loop:
+    """One run. phases: those of the four that are walked. told: shows a line of progress."""
+
+    def __init__(
+        self,
+        pairs: list[Pair],
+        bench: Bench,
+        checks: Checks,
+        journal: Journal,
+        limits: Limits,
+        phases: tuple[int, ...],
+        told: Callable[[str], None],
+    ) -> None:
+        self._pairs, self._bench, self._checks = pairs, bench, checks
+        self._journal, self._limits, self._phases, self._told = journal, limits, phases, told
+        self._commit = checks.base
+        self._spent: Counter[tuple[int, str]] = Counter()
+        self._tries: list[dict[str, Any]] = []
+        self._kept: set[str] = set()
+        self._last = ""
+
+    @property
+    def commit(self) -> str:
+        """The newest commit of the branch."""
+        return self._commit
+
+    def run(self) -> Stop:
+        """Walk the phases; return how it ended."""
+        try:
+            while True:
+                if 1 in self._phases:
+                    self._modules()
+                if 2 in self._phases:
+                    self._whole(2, Stage((1, 2)))
+                if 3 in self._phases:
+                    self._episodes()
+                if 4 not in self._phases or self._transfers():
+                    raise Stop(VERIFIED, "every check passed")
+        except Stop as stop:
+            entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
+            self._journal.done("end", lambda: entry)
+            return stop
+
+    def _modules(self) -> None:
+        """Phase 1: until level 1 passes as a whole."""
+        while True:
+            found = self._check(Stage((1,)))
+            if found.good:
+                return
+            failing = [name for name in self._order() if found.failed_of(name)]
+            for name in failing:
+                stage = Stage((1,), (name,))
+                # What another module's mending may have mended, too, is looked at again.
+                again = name != failing[0] and self._written(name)
+                self._mend(1, name, stage, self._check(stage) if again else found)
+            if not failing:
+                self._mend(1, "", Stage((1,)), found)
+
+    def _whole(self, phase: int, stage: Stage) -> None:
+        self._mend(phase, "", stage, self._check(stage))
+
+    def _episodes(self) -> None:
+        """Phase 3: seeds of the tree, then hidden ones, then what ships; all of the same commit."""
+        last = (
+            Stage((3,), seeds="holdout"),
+            Stage((1, 2, 3), isolate=False),
+        )
+        levels = (1, 2, 3) if 2 in self._phases or 1 in self._phases else (3,)
+        while True:
+            self._whole(3, Stage(levels, seeds="tree"))
+            commit = self._commit
+            for stage in last:
+                found = self._check(stage)
+                if not found.good:
+                    self._try(3, self._guilty(found), found, stage)
+                    break
+            if commit == self._commit:
+                return
+
+    def _transfers(self) -> bool:
+        """Phase 4: whether policies play alike. On a gap the agent is asked once."""
+        if not any(pair.subject.contract.transfer for pair in self._pairs):
+            return True
+        stage = Stage((4,), isolate=False)
+        found = self._check(stage)
+        if found.good:
+            return True
+        self._try(4, self._guilty(found), found, stage)
+        return False
+
+    def _mend(self, phase: int, module: str, stage: Stage, found: Found) -> None:
+        """Ask until a stage passes. What makes it worse is undone."""
+        while not found.good:
+            self._try(phase, module or self._guilty(found), found, stage)
+            again = self._check(stage)
+            if again.worse_than(found):
+                self._undo(again)
+            else:
+                found = again
+
+    def _undo(self, found: Found) -> None:
+        number, commit = self._tries[-1]["number"], self._tries[-1]["base"]
+
+        def restore() -> dict[str, Any]:
+            return {
+                "number": number,
+                "commit": self._bench.restore(commit, f"undo {number}: it made things worse"),
+            }
+
+        self._commit = self._journal.done("undo", restore)["commit"]
+        self._last = f"Try {number} made things worse and was undone: {found.summary}."
+        self._told(f"  undone: {found.summary}")
+
+    def _check(self, stage: Stage) -> Found:
+        if not self._journal.replaying:
+            self._told(f"  {stage.name} ...")
+        entry = self._journal.done("check", lambda: self._checks.run(self._commit, stage))
+        found = self._checks.found(entry)
+        self._told(f"  {stage.name}: {found.summary}")
+        return found
+
+    def _try(self, phase: int, module: str, found: Found, stage: Stage) -> None:
+        """Ask the agent once. Stop where it may not be asked, or must not be again."""
+        self._require_budget(phase, module)
+        if phase >= 3:
+            self._keep(found)
+        number = len(self._tries) + 1
+        about = {"run": self._bench.run.name, "try": str(number), "phase": str(phase)}
+        about |= {"module": module}
+        prompt = self._prompt(phase, module, found, stage) if not self._journal.replaying else ""
+        entry = self._journal.done(
+            "try",
+            lambda: self._bench.ask(number, about, self._commit, prompt, self._seconds_left()),
+        )
+        self._tries.append(entry)
+        self._commit = entry["commit"]
+        self._last = _told_of(entry)
+        self._told(f"try {number} (phase {phase}, {module}): {_short(entry)}")
+        if entry["damage"]:
+            raise Stop(BREACH, f"the agent changed {entry['damage'][0]}, outside its folder")
+        breaches = [one for one in self._tries if one["outside"]]
+        if len(breaches) >= BREACHES and entry["outside"]:
+            raise Stop(BREACH, f"the agent changed {entry['outside'][0]} again, not its to change")
+
+    def _keep(self, found: Found) -> None:
+        """Make regressions of a check's reports: the witness of each is asked for ever after."""
+        fresh = [name for name in found.reports if name not in self._kept]
+        if not fresh:
+            return
+        self._kept.update(fresh)
+
+        def keep() -> dict[str, Any]:
+            return {"reports": fresh, "commit": self._checks.keep(self._commit, fresh)}
+
+        self._commit = self._journal.done("regression", keep)["commit"]
+
+    def _require_budget(self, phase: int, module: str) -> None:
+        limits, spent = self._limits, self._spent
+        spent[phase, module] += 1
+        if self._journal.due == "try":
+            return
+        costs = [one["cost"] for one in self._tries if one["cost"] is not None]
+        if len(self._tries) >= limits.iterations:
+            raise Stop(BUDGET, f"{limits.iterations} tries were made")
+        if limits.dollars and sum(costs) >= limits.dollars:
+            raise Stop(BUDGET, f"{sum(costs):.2f} of {limits.dollars:.2f} dollars are spent")
+        if limits.seconds and self._seconds_left() <= 0:
+            raise Stop(BUDGET, f"{limits.seconds:g} seconds are over")
+        if spent[phase, module] > limits.tries:
+            raise Stop(PERSON, f"{module} still fails in phase {phase} after {limits.tries} tries")
+
+    def _seconds_left(self) -> float:
+        if not self._limits.seconds:
+            return float(1 << 30)
+        return self._limits.seconds - sum(e.get("seconds", 0.0) for e in self._journal.entries)
+
+    def _prompt(self, phase: int, module: str, found: Found, stage: Stage) -> str:
+        """Return the next prompt: for what is not written a translation, else a repair."""
+        pair = self._pairs[0]
+        hidden = stage.seeds == "holdout"
+        text = self._checks.counts(found) if hidden else self._checks.text(found, module)
+        tries = self._spent[phase, module] - 1
+        # Prompts show the branch's files, not those that the command was started beside.
+        with contextlib.chdir(self._bench.project):
+            if self._written(module):
+                return prompts.repair(pair, text, module, tries, self._last)
+            written = [name for name in self._order() if self._written(name)]
+            asked = prompts.translation(pair, module, written)
+        return f"{asked}\n## The last try\n{self._last}\n{text}\n" if tries else asked
+
+    def _guilty(self, found: Found) -> str:
+        """Return what to ask for: glue that is not written yet, else the first suspect."""
+        missing = [name for name in GLUE if not self._written(name)]
+        return [*missing, found.suspect or "step"][0]
+
+    def _written(self, module: str) -> bool:
+        """Whether the newest commit has what the candidate declares as a module's function."""
+        path, _, symbol = self._pairs[0].candidate.sources.get(module, "").partition(":")
+        if not path:
+            return True
+        return line_in(self._bench.repository.text(self._commit, path), symbol) > 0
+
+    def _order(self) -> list[str]:
+        """Return the modules that can be called, each after those it needs."""
+        known = {m.name: m for p in self._pairs for m in p.subject.contract.modules if m.inputs}
+        ordered: list[str] = []
+
+        def add(name: str, above: tuple[str, ...]) -> None:
+            if name in above:
+                raise UserError(f"modules need each other in a circle: {', '.join(above)}")
+            if name in known and name not in ordered:
+                for need in known[name].needs:
+                    add(need, (*above, name))
+                ordered.append(name)
+
+        for name in known:
+            add(name, ())
+        return ordered
+
+
+def _short(entry: dict[str, Any]) -> str:
+    cost = "unknown cost" if entry["cost"] is None else f"{entry['cost']:.2f} dollars"
+    lines = entry["lines"]
+    text = f"{entry['seconds']:.0f} s, {cost}, +{lines['added']} -{lines['removed']} lines"
+    if entry["timed_out"]:
+        text += ", ended for its time"
+    if entry["leftovers"]:
+        text += f", {entry['leftovers']} processes left behind were ended"
+    if entry["outside"]:
+        text += f", refused: {', '.join(entry['outside'][:3])}"
+    return text
+
+
+def _told_of(entry: dict[str, Any]) -> str:
+    """Tell the agent of its last try."""
+    files = ", ".join(f"`{name}`" for name in entry["files"][:8]) or "no file"
+    text = f"Try {entry['number']} changed {files}."
+    if entry["outside"]:
+        names = ", ".join(f"`{name}`" for name in entry["outside"][:5])
+        text += f" Its changes to {names} were thrown away: they are not yours to change."
+    if entry["timed_out"]:
+        text += " It was ended because its time was over."
+    return text

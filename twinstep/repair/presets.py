@@ -1,0 +1,44 @@
+"""Command lines of coding agents that many have, as their `--help` had them in November 2026.
+
+Their flags are theirs to change: a table of the same name under `[tool.twinstep.agents]` in
+pyproject.toml replaces one. All may edit files and run the checks' commands without asking; what
+they cannot reach beyond that is up to their own sandbox, or to one around `twinstep repair`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    # 2.1: without --allowedTools it edits but runs nothing, and says so only in its output.
+    "claude": {
+        "command": "claude -p --output-format json --permission-mode acceptEdits "
+        "--allowedTools 'Bash(pytest *)' 'Bash(twinstep replay *)'",
+        "cost": "json:total_cost_usd",
+        "env": ["ANTHROPIC_API_KEY"],
+    },
+    # 0.169: tells tokens, no dollars. Without a network it tries again for minutes.
+    "codex": {
+        "command": "codex exec --sandbox workspace-write --json -",
+        "env": ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY"],
+    },
+    # 0.61: a folder that it does not know gets no edits without --skip-trust; tells tokens.
+    "gemini": {
+        "command": "gemini --output-format json --approval-mode yolo --skip-trust",
+        "env": ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    },
+    # 1.18: tells the cost of each of its steps, but no sum.
+    "opencode": {
+        "command": "opencode run --format json --auto -f {prompt} 'Do what the file asks.'",
+        "env": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+    },
+    # 0.86: edits only, it runs no command under --yes-always. Its sum is a running one.
+    "aider": {
+        "command": "aider --yes-always --no-auto-commits --no-dirty-commits --no-gitignore "
+        "--no-check-update --no-show-release-notes --analytics-disable --no-detect-urls "
+        "--disable-playwright --no-pretty --no-stream --message-file {prompt}",
+        "cost": r"regex:\$([0-9.]+) session",
+        "env": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+    },
+}
