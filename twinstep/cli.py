@@ -12,6 +12,7 @@ from twinstep.mutants import command as mutants
 from twinstep.prompts import command as prompt
 from twinstep.protocols import NotCallable
 from twinstep.repair import command as repair
+from twinstep.repair import report_command
 from twinstep.running import CandidateBroken
 
 
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     elo.add_to(commands)
     mutants.add_to(commands)
     repair.add_to(commands)
+    report_command.add_to(commands)
     prompt.add_to(commands)
     return parser
 

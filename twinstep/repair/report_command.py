@@ -1,0 +1,65 @@
+"""`twinstep report`: write down what a run of `twinstep repair` did."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from twinstep import paths, registry
+from twinstep.errors import UserError
+from twinstep.repair import facts, figure, journal, provenance, record, record_text
+from twinstep.repair.command import RUNS
+
+REPORT, FIGURE, PROVENANCE = "report.md", "tests.png", "PROVENANCE.toml"
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand's parser."""
+    parser = commands.add_parser("report", help="the record of a run of `twinstep repair`")
+    parser.add_argument("name", metavar="RUN", nargs="?", default="", help="default: the only one")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the run's own folder")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; return its exit code."""
+    folder = find(args.name)
+    out = args.out or folder
+    found = record.from_entries(folder.name, journal.read(folder / journal.NAME))
+    about = facts.find(found, folder)
+    try:
+        picture = figure.png(found)
+    except ImportError:
+        picture = b""
+    files = {REPORT: record_text.markdown(found, about, FIGURE if picture else "").encode()}
+    files |= {FIGURE: picture} if picture else {}
+    table = provenance.toml(found, about) if found.verified else ""
+    files |= {PROVENANCE: table.encode()} if table else {}
+    for name, data in files.items():
+        _write(out / name, data)
+        print(f"wrote {out / name}")
+    if not picture:
+        print("no figure: matplotlib is missing, `pip install 'twinstep[report]'`")
+    if table:
+        print(f"\n{table}", end="")
+    return 0
+
+
+def find(name: str) -> Path:
+    """Return the folder of a run, of the only one without a name. UserError if there is none."""
+    known = sorted(path.name for path in RUNS.glob("*/")) if RUNS.is_dir() else []
+    if not known:
+        raise UserError(f"there are no runs in {RUNS}: `twinstep repair` makes one")
+    if not name and len(known) > 1:
+        raise UserError(f"say which run: {', '.join(known)}")
+    if name and name not in known:
+        raise registry.unknown("run", name, known)
+    return RUNS / (name or known[0])
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        paths.write_atomically(path, data)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written ({error.strerror})") from error
