@@ -67,12 +67,15 @@ def png(record: Record) -> bytes:
 
 
 def series(record: Record) -> tuple[list[Check], list[Check], list[Check]]:
-    """Return the checks of the line, those of undone tries, and those that say nothing."""
-    undone = {id(one.check) for one in record.tries if one.undone}
+    """Return the checks of the line, those of undone tries, and those that say nothing.
+
+    A check can be both of the latter: what does not even build is undone.
+    """
+    undone = [one.check for one in record.tries if one.undone and one.check]
     silent = [check for check in record.checks if check.percent is None]
-    told = [check for check in record.checks if check.percent is not None]
-    kept = [check for check in told if id(check) not in undone]
-    return kept, [check for check in told if id(check) in undone], silent
+    # By identity: two checks of the same commit may say the same.
+    off = {id(check) for check in (*undone, *silent)}
+    return [check for check in record.checks if id(check) not in off], undone, silent
 
 
 def spending(record: Record) -> list[float]:

@@ -207,6 +207,12 @@ class TestFigure:
         assert [(one.after, one.percent) for one in undone] == [(1, 25.0)]
         assert [one.after for one in silent] == [3]
 
+    def test_an_undone_try_whose_check_ran_no_tests_is_marked_as_undone_too(self):
+        entries = [BEGIN, tried(1, 1, "take", "c1"), check("c1", (1,), 0, trouble="no build"),
+                   {"kind": "undo", "number": 1, "commit": "c2"}]  # fmt: skip
+        kept, undone, silent = figure.series(record.from_entries(NAME, entries))
+        assert (kept, [one.after for one in undone], silent) == ([], [1], undone)
+
     def test_the_cost_is_drawn_only_if_all_of_it_is_known(self):
         spent = figure.spending(record.from_entries(NAME, WALK))
         assert spent == pytest.approx([0.0, 0.25, 0.2623, 0.5123, 0.7623])
