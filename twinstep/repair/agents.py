@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ class Agent:
     command: with `{prompt}` in a word, that becomes the path of a file with the prompt; without,
         the prompt comes on standard input. timeout: seconds for one try. cost: where its output
         tells dollars, `json:total_cost_usd` (a key of the last JSON object) or `regex:...` (the
-        last match's first group); "" if it does not. env: names of variables it needs.
+        last match's first group); "" if it does not. env: names of variables it needs. state:
+        files and folders it keeps its own state in, which it may write to in a sandbox.
     """
 
     name: str
@@ -37,9 +38,13 @@ class Agent:
     timeout: float = 1800.0
     cost: str = ""
     env: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
 
 
-_KEYS = {"command": (str, list), "timeout": (int, float), "cost": (str,), "env": (list,)}
+_KEYS = {
+    "command": (str, list), "timeout": (int, float), "cost": (str,),
+    "env": (list,), "state": (list,),
+}  # fmt: skip
 
 
 def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
@@ -69,18 +74,25 @@ def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
             re.compile(told)
         except re.error as error:
             raise UserError(f"{where}: {told!r} is no regular expression ({error})") from error
-    env = tuple(str(one) for one in table.get("env", ()))
-    return Agent(name, tuple(words), float(table.get("timeout", 1800.0)), cost, env)
+    env, state = (tuple(map(str, table.get(key, ()))) for key in ("env", "state"))
+    return Agent(name, tuple(words), float(table.get("timeout", 1800.0)), cost, env, state)
 
 
 def ask(
-    agent: Agent, prompt: str, folder: Path, log: Path, more: Mapping[str, str], limit: float
+    agent: Agent,
+    prompt: str,
+    folder: Path,
+    log: Path,
+    more: Mapping[str, str],
+    limit: float,
+    around: Callable[[Path], list[str]] = lambda prompt: [],
 ) -> tuple[processes.Ended, float | None]:
     """Let an agent work in a folder; return how it ended and what it cost, None if unknown.
 
     log: where its output goes, without the values of the variables it asked for; the prompt lies
     beside it. more: further variables. limit: seconds left, which may be less than its own.
-    UserError if it cannot be started.
+    around: returns the words of a sandbox, given the prompt's file. UserError if it cannot be
+    started.
     """
     file = log.with_suffix(".md").absolute()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +104,12 @@ def ask(
     env |= {"PATH": os.pathsep.join([tools, os.environ.get("PATH", os.defpath)]), **more}
     try:
         ended = processes.run(
-            words, folder, env, min(agent.timeout, limit), log, b"" if named else prompt.encode()
+            [*around(file), *words],
+            folder,
+            env,
+            min(agent.timeout, limit),
+            log,
+            b"" if named else prompt.encode(),
         )
     except OSError as error:
         raise UserError(

@@ -16,7 +16,7 @@ from typing import Any
 from twinstep import registry
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.repair import agents, building, loop
+from twinstep.repair import agents, building, loop, sandbox
 from twinstep.repair.checks import Checks
 from twinstep.repair.folders import Repository
 from twinstep.repair.journal import Journal
@@ -28,6 +28,7 @@ RUNS = Path(".twinstep/runs")
 _DEFAULTS = {
     "candidate": "", "agent": "", "tries": 5, "iterations": 50, "budget_usd": 0.0, "hours": 0.0,
     "phases": "1234", "episodes": 100, "workers": 2, "check_minutes": 120.0,
+    "sandbox": False,
 }  # fmt: skip
 
 
@@ -46,6 +47,7 @@ def add_to(commands: Any) -> None:
     add("--episodes", type=int, help="a driver at level 3; default: 100, which a verdict needs")
     add("--workers", type=int, help="processes of a check; default: 2")
     add("--check-minutes", type=float, help="that one check may take; default: 120")
+    add("--sandbox", action="store_true", help="the agent in bubblewrap; the network stays open")
     add("--resume", metavar="RUN", default="", help="go on with a run, whatever ended it")
     add("--more-tries", type=int, default=0, help="with --resume: raise --tries and --iterations")
     parser.set_defaults(run=run)
@@ -103,6 +105,8 @@ def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Ag
             f"--budget-usd: agent '{agent.name}' does not say what it costs (no `cost` in its "
             "table), so that no budget could end the run: use --iterations or --hours"
         )
+    if settings["sandbox"]:
+        sandbox.require()
     if shutil.which(agent.command[0]) is None:
         raise UserError(f"agent '{agent.name}': there is no program {agent.command[0]}")
 
@@ -138,7 +142,8 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         for subject in registry.subjects(env, {})
         for pair in registry.pairs(subject, [candidate.name])
     ]
-    bench = Bench(repository, folder, candidate, agents.find(settings["agent"], PRESETS))
+    agent = agents.find(settings["agent"], PRESETS)
+    bench = Bench(repository, folder, candidate, agent, settings["sandbox"])
     verifier = Verifier(
         repository,
         env.name,

@@ -17,21 +17,25 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "--allowedTools 'Bash(pytest *)' 'Bash(twinstep replay *)'",
         "cost": "json:total_cost_usd",
         "env": ["ANTHROPIC_API_KEY"],
+        "state": ["~/.claude", "~/.claude.json"],
     },
     # 0.169: tells tokens, no dollars. Without a network it tries again for minutes.
     "codex": {
         "command": "codex exec --sandbox workspace-write --json -",
         "env": ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY"],
+        "state": ["~/.codex"],
     },
     # 0.61: a folder that it does not know gets no edits without --skip-trust; tells tokens.
     "gemini": {
         "command": "gemini --output-format json --approval-mode yolo --skip-trust",
         "env": ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        "state": ["~/.gemini"],
     },
     # 1.18: tells the cost of each of its steps, but no sum.
     "opencode": {
         "command": "opencode run --format json --auto -f {prompt} 'Do what the file asks.'",
         "env": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
+        "state": ["~/.local/share/opencode", "~/.config/opencode", "~/.cache/opencode"],
     },
     # 0.86: edits only, it runs no command under --yes-always. Its sum is a running one.
     "aider": {

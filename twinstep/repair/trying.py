@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from twinstep.environment import CandidateRef
-from twinstep.repair import watching
+from twinstep.repair import sandbox, watching
 from twinstep.repair.agents import Agent, ask
 from twinstep.repair.folders import (
     Repository,
@@ -24,12 +25,16 @@ from twinstep.repair.folders import (
 
 @dataclass(frozen=True)
 class Bench:
-    """Where an agent works: the run's folder and the branch's work tree in it."""
+    """Where an agent works: the run's folder and the branch's work tree in it.
+
+    sandboxed: whether it works in bubblewrap.
+    """
 
     repository: Repository
     run: Path
     candidate: CandidateRef
     agent: Agent
+    sandboxed: bool = False
 
     @property
     def branch(self) -> Path:
@@ -66,9 +71,11 @@ class Bench:
                 shutil.copytree(self.reports, project / ".twinstep" / "reports")
             log = self.run / "tries" / f"{number}.log"
             more = {f"TWINSTEP_{name.upper()}": value for name, value in about.items()}
-            more |= {"TWINSTEP_CACHE": str(self.run / "agent-cache")}
+            more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
-            ended, cost = ask(self.agent, prompt, project, log, more, limit)
+            around = partial(sandbox.around, self.run.parent, project, state=self.agent.state)
+            extra = {"around": around} if self.sandboxed else {}
+            ended, cost = ask(self.agent, prompt, project, log, more, limit, **extra)
             touched = changed(known, snapshot(folder))
             inner = [_within(path, self.repository.inner) for path in touched]
             mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
@@ -140,5 +147,4 @@ def clear(run: Path) -> None:
     """Remove what a run that was killed has left: folders of tries and checks."""
     for pattern in ("agent-*", "check-*", "expect-*", "screen-*"):
         for folder in run.glob(pattern):
-            if folder.name != "agent-cache":
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)

@@ -35,7 +35,7 @@ print('{"cost": 0.25}')
 """
 TABLE = """
 [tool.twinstep.agents.scripted]
-command = [{python!r}, {agent!r}]
+command = [{python!r}, "agent.py"]
 cost = "json:cost"
 timeout = {timeout}
 """
@@ -55,9 +55,8 @@ class Repaired:
 
     def commit(self, series, timeout=60):
         """Commit the project as it is, with a scripted agent beside it."""
-        agent = self.folder.parent / "agent.py"
-        agent.write_text(AGENT % series)
-        table = TABLE.format(python=sys.executable, agent=str(agent), timeout=timeout)
+        (self.folder / "agent.py").write_text(AGENT % series)
+        table = TABLE.format(python=sys.executable, timeout=timeout)
         with (self.folder / "pyproject.toml").open("a") as file:
             file.write(table)
         (self.folder / ".gitignore").write_text(".twinstep/\n")

@@ -1,10 +1,13 @@
 """What an agent may try in `twinstep repair`, and how it is stopped and named."""
 
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from twinstep.repair import sandbox
 from twinstep.seeds import seeds
 from twinstep.tests.scratch import RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.scripted import Repaired
@@ -185,6 +188,30 @@ def test_a_candidate_that_never_answers_fails_by_its_limit(tmp_path):
     done = made.repair(*DUEL, "--phases", "1")
     assert "its process said nothing for 3 s" in " ".join(made.log("check")[0]["why"].values())
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which(sandbox.PROGRAM) is None, reason="bubblewrap is not installed")
+def test_in_the_sandbox_nothing_but_its_folder_can_be_written_and_no_secret_read(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.project.plant(TAKES, TAKES_ALL)
+    made.commit(f"""
+def try1():
+    run = Path.cwd().parents[1]
+    for place in (tmp_path_of_all, run, Path.home()):
+        try:
+            write(place / "written", "")
+        except OSError:
+            pass
+    assert not (run / "holdout.key").exists()
+    change("fastduel/rules.py", {TAKES_ALL!r}, {TAKES!r})
+
+tmp_path_of_all = Path({str(tmp_path)!r})
+""")
+    done = made.repair(*DUEL, "--phases", "1", "--sandbox")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "written").exists()
+    assert not (made.run / "written").exists()
+    assert not (Path.home() / "written").exists()
 
 
 def _runs(number, word):
