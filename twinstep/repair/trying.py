@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -73,9 +74,7 @@ class Bench:
             more = {f"TWINSTEP_{name.upper()}": value for name, value in about.items()}
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
-            around = partial(sandbox.around, self.run.parent, project, state=self.agent.state)
-            extra = {"around": around} if self.sandboxed else {}
-            ended, cost = ask(self.agent, prompt, project, log, more, limit, **extra)
+            ended, cost = ask(self.agent, prompt, project, log, more, limit, self._around(project))
             touched = changed(known, snapshot(folder))
             inner = [_within(path, self.repository.inner) for path in touched]
             mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
@@ -97,6 +96,12 @@ class Bench:
             "commit": made,
             "lines": _lines(self.branch, commit, made),
         }
+
+    def _around(self, project: Path) -> Callable[[Path], list[str]]:
+        """Return what makes the words of a sandbox out of the prompt's file."""
+        if not self.sandboxed:
+            return lambda prompt: []
+        return partial(sandbox.around, self.run.parent, project, state=self.agent.state)
 
     def _commit(self, commit: str, project: Path, files: list[str], message: str) -> str:
         self.repository.branch_off(self.branch, branch_of(self.run), commit)
