@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
 from twinstep.candidates.pong.explain import explain
 from twinstep.contract import Contract
 from twinstep.frames import Array, Frame
-from twinstep.generated import pong
-from twinstep.generated.pong import ball, observe, paddles, serve, sides
-from twinstep.generated.pong.state import Observation, State
 from twinstep.jax_candidate import JaxCandidate
+from twinstep.late import Package
+
+if TYPE_CHECKING:
+    from twinstep.generated.pong.state import State
+
+pong = Package("twinstep.generated.pong")
 
 
 class PongJax(JaxCandidate):
@@ -23,17 +27,19 @@ class PongJax(JaxCandidate):
     """
 
     def __init__(self, contract: Contract) -> None:
-        params = pong.Params(
-            frameskip=contract.params["frameskip"],
-            continuous=contract.params["continuous"],
-            max_score=contract.params["max_score"],
-        )
+        chosen = {name: contract.params[name] for name in ("frameskip", "continuous", "max_score")}
         stock = contract.params["rng"] == "stock"
+
+        def params() -> Any:
+            return pong.state.Params(**chosen)
+
         super().__init__(
             contract,
-            reset=lambda start: pong.reset(start.seed, params, start.fields.get("draw_table")),
-            step=lambda state, action: pong.step(state, action[0], params),
-            restart=lambda state: pong.restart(state, params),
+            reset=lambda start: pong.step.reset(
+                start.seed, params(), start.fields.get("draw_table")
+            ),
+            step=lambda state, action: pong.step.step(state, action[0], params()),
+            restart=lambda state: pong.step.restart(state, params()),
             frame=_frame,
             load=None if stock else _load,
             modules=_modules(params),
@@ -61,23 +67,26 @@ def _frame(state: State) -> Frame:
 
 
 def _load(fields: dict[str, Array]) -> State:
-    known = {name: jnp.asarray(fields[name]) for name in State._fields if name in fields}
-    known["last_obs"] = Observation(*(known["last_obs"][i] for i in range(8)))
-    return State(**known, draw_table=None, reward=jnp.float32(0.0), terminated=jnp.bool_(False))
+    state = pong.state
+    known = {name: jnp.asarray(fields[name]) for name in state.State._fields if name in fields}
+    known["last_obs"] = state.Observation(*(known["last_obs"][i] for i in range(8)))
+    return state.State(
+        **known, draw_table=None, reward=jnp.float32(0.0), terminated=jnp.bool_(False)
+    )
 
 
-def _modules(params: pong.Params) -> dict[str, Callable[..., dict[str, Array]]]:
+def _modules(params: Callable[[], Any]) -> dict[str, Callable[..., dict[str, Array]]]:
     def named(*names: str) -> Callable[[tuple[Array, ...]], dict[str, Array]]:
         return lambda values: dict(zip(names, values, strict=True))
 
     return {
         "agent_paddle": lambda **x: named("paddle_yr", "paddle_dir")(
-            paddles.agent_paddle(**x, params=params)
+            pong.paddles.agent_paddle(**x, params=params())
         ),
-        "opponent_paddle": lambda **x: {"paddle_yl": paddles.opponent_paddle(**x)},
-        "ball": lambda **x: named("ball_x", "ball_y", "ball_vy")(ball.move(**x)),
-        "left_side": lambda **x: sides.left_side(**x, params=params)._asdict(),
-        "right_side": lambda **x: sides.right_side(**x, params=params)._asdict(),
-        "serve": lambda **x: serve.serve(**x)._asdict(),
-        "observe": lambda **x: {"obs": jnp.stack(observe.observe(**x, params=params))},
+        "opponent_paddle": lambda **x: {"paddle_yl": pong.paddles.opponent_paddle(**x)},
+        "ball": lambda **x: named("ball_x", "ball_y", "ball_vy")(pong.ball.move(**x)),
+        "left_side": lambda **x: pong.sides.left_side(**x, params=params())._asdict(),
+        "right_side": lambda **x: pong.sides.right_side(**x, params=params())._asdict(),
+        "serve": lambda **x: pong.serve.serve(**x)._asdict(),
+        "observe": lambda **x: {"obs": jnp.stack(pong.observe.observe(**x, params=params()))},
     }

@@ -129,6 +129,16 @@ def _package_map(project: Path) -> dict[str, str]:
         return {}
 
 
+def with_references(cache: Path) -> None:
+    """Give a cache what was fetched or built of references once: that must not need a network."""
+    known, here = paths.cache_dir() / "oracles", cache / "oracles"
+    if known.is_dir() and not here.exists():
+        draft = cache / "oracles.tmp"
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.copytree(known, draft, symlinks=True)
+        draft.rename(here)
+
+
 def may_edit(globs: Sequence[str], path: str) -> bool:
     """Whether an agent may change a file. path: from the project's folder."""
     named = any(fnmatch.fnmatchcase(path, glob) for glob in globs)

@@ -21,6 +21,7 @@ from twinstep.repair.folders import (
     may_edit,
     snapshot,
     take_over,
+    with_references,
 )
 
 
@@ -70,6 +71,7 @@ class Bench:
             known = snapshot(folder)
             if self.reports.is_dir():
                 shutil.copytree(self.reports, project / ".twinstep" / "reports")
+            with_references(project / ".twinstep" / "cache")
             log = self.run / "tries" / f"{number}.log"
             more = {f"TWINSTEP_{name.upper()}": value for name, value in about.items()}
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}

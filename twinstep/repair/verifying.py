@@ -24,7 +24,13 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.isolated.screening import screen
 from twinstep.repair import processes
-from twinstep.repair.folders import Repository, import_path, may_edit, snapshot
+from twinstep.repair.folders import (
+    Repository,
+    import_path,
+    may_edit,
+    snapshot,
+    with_references,
+)
 from twinstep.summary import encode
 
 SUITE = (
@@ -141,8 +147,8 @@ class Verifier:
 
     def check(self, commit: str, base: str, stage: Stage) -> Result:
         """Run a stage on a commit. base: the commit whose collection says what must be run."""
-        if touched := self._cache_touched():
-            return Result(trouble=touched)
+        self._drop_foreign_traces()
+        with_references(self._cache)
         with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as held:
             project = self._checkout(commit, Path(held) / "tree")
             out = Path(held) / "out"
@@ -169,13 +175,10 @@ class Verifier:
     def _cache(self) -> Path:
         return self._folder / "cache"
 
-    def _cache_touched(self) -> str:
-        """Say whether the recorded traces are others than this run's checks left."""
-        if not self.cached or _digest(self._cache) == self.cached:
-            return ""
-        shutil.rmtree(self._cache, ignore_errors=True)
-        self.cached = ""
-        return "the recorded traces were changed from outside: they are thrown away"
+    def _drop_foreign_traces(self) -> None:
+        """Record anew where the cache is not as the last check left it, or a check was killed."""
+        if self._cache.exists() and _digest(self._cache) != self.cached:
+            shutil.rmtree(self._cache)
 
     def _arguments(self, stage: Stage) -> list[str]:
         levels = " or ".join(f"level{level}" for level in stage.levels)

@@ -200,9 +200,12 @@ class TestStopped:
     def test_more_tries_go_on_where_it_stopped(self, stopped):
         made, _ = stopped
         assert made.repair("--resume", made.run.name).returncode == 2
+        foreign = made.run / "cache" / "traces" / "foreign.npz"
+        foreign.write_text("recorded by nobody")
         done = made.repair("--resume", made.run.name, "--more-tries", "2")
         assert done.returncode == 0, done.stdout + done.stderr
         assert len(made.log("try")) == 3
+        assert not foreign.exists()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,14 @@ import pytest
 import twinstep
 from twinstep.errors import UserError
 from twinstep.repair import agents, building, processes, watching
-from twinstep.repair.folders import Repository, changed, may_edit, snapshot, take_over
+from twinstep.repair.folders import (
+    Repository,
+    changed,
+    may_edit,
+    snapshot,
+    take_over,
+    with_references,
+)
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
 from twinstep.tests.scripted import Repaired
@@ -174,6 +181,17 @@ def test_what_a_verdict_hangs_on_is_watched(tmp_path, monkeypatch):
     packages = [Path(name) for name in site.getsitepackages()]
     for place in (*packages, *map(Path, twinstep.__path__), made.folder / ".git" / "hooks"):
         assert place in places
+
+
+def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
+    monkeypatch.setenv("TWINSTEP_CACHE", str(tmp_path / "mine"))
+    for name in ("oracles/one/file", "traces/two"):
+        (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mine" / name).write_text(name)
+    with_references(tmp_path / "run")
+    found = [p.relative_to(tmp_path / "run") for p in (tmp_path / "run").rglob("*") if p.is_file()]
+    assert found == [Path("oracles/one/file")]
+    with_references(tmp_path / "run")
 
 
 LIBRARY = """

@@ -244,9 +244,7 @@ def make_project(bug: Bug, root: Path) -> Path:
                 raise ValueError(f"{bug.name}: the edited text occurs {text.count(bug.old)} times")
             text = text.replace(bug.old, bug.new)
         (folder / name).write_text(text.replace("twinstep.generated.pong", package))
-    text = adapter["jax_pong.py"].replace(
-        "from twinstep.generated import pong\n", f"import {package} as pong\n"
-    )
+    text = adapter["jax_pong.py"]
     (folder / "candidate.py").write_text(text.replace("twinstep.generated.pong", package))
     known = next(ref for ref in PONG.candidates if ref.name == "jax")
     sources = {k: v.replace("generated/pong", package) for k, v in known.sources.items()}
