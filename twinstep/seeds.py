@@ -108,8 +108,14 @@ def package_folder(name: str) -> Path:
     inside: Sequence[str] | None = None
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
-        spec = _spec(".".join(parts[:end]), inside)
-        inside = spec.submodule_search_locations if spec is not None else None
+        try:
+            spec = _spec(".".join(parts[:end]), inside)
+            inside = spec.submodule_search_locations if spec is not None else None
+        except KeyError:
+            # A folder without __init__.py, as before its first file is written: to find such a
+            # package Python wants its parent imported.
+            folders = [Path(base, parts[end - 1]) for base in inside or ()]
+            inside = [str(folder) for folder in folders if folder.is_dir()]
         if not inside:
             raise UserError(f"package {name} cannot be found: install the project (make setup)")
     return Path(next(iter(inside or ())))

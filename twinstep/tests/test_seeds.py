@@ -140,3 +140,12 @@ def test_a_packages_parents_are_not_imported_to_find_it(candidate, tmp_path):
     (tmp_path / "pack_of_seeds" / "inner").mkdir()
     (tmp_path / "pack_of_seeds" / "inner" / "__init__.py").write_text("")
     assert package_folder("pack_of_seeds.inner") == tmp_path / "pack_of_seeds" / "inner"
+
+
+def test_a_package_whose_first_file_is_not_written_yet_is_found(tmp_path, monkeypatch):
+    (tmp_path / "pack_to_come" / "inner").mkdir(parents=True)
+    (tmp_path / "pack_to_come" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert package_folder("pack_to_come.inner") == tmp_path / "pack_to_come" / "inner"
+    with pytest.raises(UserError, match="package pack_to_come.other cannot be found"):
+        package_folder("pack_to_come.other")
