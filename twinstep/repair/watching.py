@@ -10,7 +10,6 @@ import site
 from pathlib import Path
 
 import twinstep
-from twinstep import paths
 from twinstep.repair.folders import BYPRODUCTS, Repository, git
 
 #: Path -> size, mode, time of change.
@@ -25,7 +24,6 @@ def watched(repository: Repository, run: Path) -> list[Path]:
     )
     found = [folder / name for name in ("config", "hooks", "info")]
     found += [run / name for name in ("log.jsonl", "holdout.key", "holdout", "cache", "reports")]
-    found.append(paths.cache_dir() / "oracles")
     # What git and cargo read from the user's own folder can name programs that they start.
     home = Path.home()
     cargo = Path(os.environ.get("CARGO_HOME", home / ".cargo"))
