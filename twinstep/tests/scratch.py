@@ -65,8 +65,8 @@ class Folder:
         self._env |= {"TWINSTEP_CACHE": str(cache)} if cache else {}
         self._env |= variables
 
-    def twinstep(self, *args):
-        return self._child("twinstep.cli", *map(str, args))
+    def twinstep(self, *args, limit=600):
+        return self._child("twinstep.cli", *map(str, args), limit=limit)
 
     def start(self, *args):
         """Begin a command and leave it running."""
@@ -76,10 +76,10 @@ class Folder:
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def _child(self, *command, **variables):
+    def _child(self, *command, limit=600, **variables):
         return subprocess.run(
             [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
-            capture_output=True, text=True, timeout=600,
+            capture_output=True, text=True, timeout=limit,
         )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def repaired(tmp_path_factory):
         path.unlink()
     made.commit(series())
     args = ("--env", "pong", "--candidate", "jax", "--agent", "scripted", "--phases", "123")
-    return made, made.repair(*args)
+    return made, made.repair(*args, limit=3600)
 
 
 def test_from_an_empty_folder_to_verified(repaired):
