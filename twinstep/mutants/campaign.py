@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from twinstep import registry
 from twinstep.errors import OracleMissing, UserError
 from twinstep.harness import Harness, Settings
 from twinstep.mutants import equivalents
-from twinstep.mutants.killing import LEVELS, LIMIT, Verdict, judge
-from twinstep.mutants.mutator import all_mutants, diff_of
+from twinstep.mutants.killing import LEVELS, LIMIT, Kill, Question, Verdict, Watch, judge
+from twinstep.mutants.mutator import all_mutants, diff_of, source_files
 from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.strata import chosen
 from twinstep.registry import Pair
 
-#: After so many mutants what JAX keeps of them is thrown away.
-_TOGETHER = 20
+#: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
+_SLOWER = 5
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for. sample: how many mutants, 0 for all. limit: seconds a level may take."""
+    """What is asked for.
+
+    sample: how many mutants, 0 for all. matrix: how many of these are asked at every level,
+    whatever another said, and located, -1 for all; the others are asked until a level notices.
+    """
 
     env: str
     candidate: str
@@ -34,19 +40,23 @@ class Plan:
     sample: int = 0
     seed: int = 0
     episodes: int = 100
-    limit: float = LIMIT
+    matrix: int = -1
 
 
 @dataclass
 class Campaign:
     """A plan carried out.
 
+    mutants: those that the plan asks for, in the order in which they are asked: by lot, so that
+    those done are a sample at any time. equivalent: the reasons of those that are called so.
     sites: of all mutants. rows: one per mutant done, plain JSON values. kept: how many rows are an
     earlier run's.
     """
 
     plan: Plan
     pairs: list[Pair]
+    mutants: list[Mutant]
+    equivalent: dict[str, str]
     sites: int = 0
     rows: list[dict[str, Any]] = field(default_factory=list)
     kept: int = 0
@@ -56,9 +66,27 @@ class Campaign:
         """The first variant's pair, of which every mutant is asked."""
         return self.pairs[0]
 
+    @property
+    def full(self) -> set[str]:
+        """The ids of the mutants that are asked at every level."""
+        wanted = len(self.mutants) if self.plan.matrix < 0 else self.plan.matrix
+        return {mutant.id for mutant in self.mutants[:wanted]}
 
-def prepare(plan: Plan) -> tuple[Campaign, list[Mutant], dict[str, str]]:
-    """Return the campaign, its mutants, and the reasons of those called equivalent.
+    def in_order(self) -> list[dict[str, Any]]:
+        """Return the rows in the order of files and lines."""
+        return sorted(self.rows, key=lambda row: (row["path"], row["line"], row["what"]))
+
+
+def sources(pair: Pair) -> str:
+    """Return the hash of the files that bugs are planted in."""
+    found = hashlib.sha256()
+    for source in source_files(pair.candidate):
+        found.update(source.path.encode() + b"\0" + source.file.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
+def prepare(plan: Plan) -> Campaign:
+    """Return the campaign, nothing of it done.
 
     UserError for an unknown name, a candidate without Python files, a wrong list of equivalents;
     OracleMissing where the reference cannot run.
@@ -74,87 +102,77 @@ def prepare(plan: Plan) -> tuple[Campaign, list[Mutant], dict[str, str]]:
             raise OracleMissing(probe.problem, probe.mend)
     ref = found[0].candidate
     mutants, known = all_mutants(ref), equivalents.read(ref)
-    return Campaign(plan, found, len(mutants)), chosen(mutants, plan.sample, plan.seed), known
+    asked = chosen(mutants, plan.sample, plan.seed)
+    lots = np.random.default_rng(plan.seed).permutation(len(asked))
+    return Campaign(plan, found, [asked[place] for place in lots], known, len(mutants))
 
 
-def carry_out(
-    campaign: Campaign,
-    mutants: list[Mutant],
-    known: dict[str, str],
-    progress: Callable[[str], None],
-    kept: Mapping[str, dict[str, Any]] = MappingProxyType({}),
-) -> None:
-    """Judge the mutants and add a row for each. UserError if the candidate itself fails.
+class Bench:
+    """The references of all variants that were asked for, each once its candidate has passed.
 
-    kept: rows by id of mutants that are not asked again.
-
-    Each is asked at all levels of the first variant. One that nothing there notices is asked in
-    the other variants, in turn, until a level notices.
+    watch: told of each check that begins.
     """
-    import jax
 
-    harness = Harness(Settings(episodes=campaign.plan.episodes))
-    bench = _Bench(campaign.plan, harness, progress)
-    try:
-        for number, mutant in enumerate(mutants, 1):
-            if mutant.id in kept:
-                campaign.rows.append(kept[mutant.id])
-                continue
-            progress(f"{number} of {len(mutants)}: {mutant.path}:{mutant.line}, {mutant.what}")
-            variant, verdict = _judge(bench, campaign, mutant)
-            campaign.rows.append(_row(campaign.pair, mutant, variant, verdict, known))
-            if number % _TOGETHER == 0:
-                jax.clear_caches()
-    finally:
-        bench.close()
-        harness.close()
+    def __init__(self, campaign: Campaign, watch: Watch) -> None:
+        plan = campaign.plan
+        self._campaign, self._watch = campaign, watch
+        self._harness = Harness(Settings(episodes=plan.episodes))
+        self._question = Question(plan.levels)
+        self._references: dict[str, tuple[RememberingReference, Question]] = {}
 
+    def begin(self) -> None:
+        """Ask the candidate as it is in the first variant. UserError if it fails."""
+        self._prepared(self._campaign.pair)
 
-def _judge(bench: _Bench, campaign: Campaign, mutant: Mutant) -> tuple[str, Verdict]:
-    verdict = bench.judge(campaign.pair, mutant, locate=True)
-    variant = campaign.pair.subject.variant.name
-    if not verdict.kills:
-        for pair in campaign.pairs[1:]:
-            other = bench.judge(pair, mutant)
-            if other.kills:
-                return pair.subject.variant.name, other
-    return variant, verdict
+    def row(self, mutant: Mutant, settled: Mapping[tuple[str, int], Kill]) -> dict[str, Any]:
+        """Return what becomes of a mutant, as plain JSON values.
 
+        It is asked in the first variant. One that nothing there notices is asked in the others,
+        in turn, until a level notices. settled: by variant and level, what is not to be asked.
+        UserError if the candidate fails without it.
+        """
+        full = mutant.id in self._campaign.full
+        found: list[tuple[str, Verdict]] = []
+        for pair in self._campaign.pairs:
+            reference, question = self._prepared(pair)
+            here, variant = full and not found, pair.subject.variant.name
+            known = {level: kill for (name, level), kill in settled.items() if name == variant}
+            asked = replace(question, every=here, locate=here, settled=known)
+            self._watch.variant, self._watch.path = variant, mutant.path
+            verdict = judge(reference, pair, mutant, asked, self._watch)
+            self._watch.learn(verdict)
+            found.append((variant, verdict))
+            if verdict.kills:
+                return _row(self._campaign, mutant, *found[-1])
+        return _row(self._campaign, mutant, *found[0])
 
-class _Bench:
-    """The references of all variants that were asked for, each once its candidate has passed."""
-
-    def __init__(self, plan: Plan, harness: Harness, progress: Callable[[str], None]) -> None:
-        self._plan, self._harness, self._progress = plan, harness, progress
-        self._references: dict[str, RememberingReference] = {}
-
-    def judge(self, pair: Pair, mutant: Mutant, locate: bool = False) -> Verdict:
-        """Return what the plan's levels make of a mutant."""
-        plan = self._plan
-        return judge(self._reference(pair), pair, mutant, plan.levels, plan.limit, locate)
-
-    def _reference(self, pair: Pair) -> RememberingReference:
+    def _prepared(self, pair: Pair) -> tuple[RememberingReference, Question]:
         if pair.label not in self._references:
-            self._progress(f"{pair.label} without a bug")
             made = RememberingReference(self._harness, pair.subject)
-            self._references[pair.label] = made
-            for kill in judge(made, pair, None, self._plan.levels, 10 * LIMIT).kills.values():
+            self._watch.variant = None
+            patient = dict.fromkeys(self._question.levels, 10 * LIMIT)
+            question = replace(self._question, limits=patient)
+            verdict = judge(made, pair, None, question, self._watch)
+            for kill in verdict.kills.values():
+                made.close()
                 raise UserError(
                     f"{pair.label} fails level {kill.level} without a planted bug "
                     f"({kill.check}: {kill.detail}): mend it first"
                 )
             made.oracle.learning = False
+            limits = {level: max(LIMIT, _SLOWER * took) for level, took in verdict.seconds.items()}
+            self._references[pair.label] = made, replace(self._question, limits=limits)
         return self._references[pair.label]
 
     def close(self) -> None:
         """End the oracles' processes."""
-        for reference in self._references.values():
+        for reference, _ in self._references.values():
             reference.close()
+        self._harness.close()
 
 
-def _row(
-    pair: Pair, mutant: Mutant, variant: str, verdict: Verdict, known: dict[str, str]
-) -> dict[str, Any]:
+def _row(campaign: Campaign, mutant: Mutant, variant: str, verdict: Verdict) -> dict[str, Any]:
+    pair, known = campaign.pair, campaign.equivalent
     kills = {
         str(level): {"check": kill.check, "how": kill.how, "detail": kill.detail}
         for level, kill in sorted(verdict.kills.items())
@@ -169,6 +187,7 @@ def _row(
         "variant": variant,
         "class": class_of(verdict, mutant.id in known),
         "first": verdict.first,
+        "full": mutant.id in campaign.full,
         "kills": kills,
         "seconds": {str(level): taken for level, taken in verdict.seconds.items()},
     }
@@ -207,8 +226,8 @@ def located(pair: Pair, mutant: Mutant, suspect: str) -> str:
 
 
 @contextlib.contextmanager
-def own_compilation_cache() -> Iterator[None]:
-    """Keep what is compiled of mutants in a folder of its own, and remove it afterwards.
+def compilation_cache(folder: Path) -> Iterator[None]:
+    """Keep what is compiled of mutants in a folder of their own.
 
     Most programs of a mutant are another one's too, and nobody needs them later.
     """
@@ -217,13 +236,12 @@ def own_compilation_cache() -> Iterator[None]:
 
     name, least = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"
     before = {key: getattr(jax.config, key) for key in (name, least)}
-    with tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder:
-        jax.config.update(name, folder)
-        jax.config.update(least, 0.01)
+    jax.config.update(name, str(folder))
+    jax.config.update(least, 0.01)
+    compilation_cache.reset_cache()
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            jax.config.update(key, value)
         compilation_cache.reset_cache()
-        try:
-            yield
-        finally:
-            for key, value in before.items():
-                jax.config.update(key, value)
-            compilation_cache.reset_cache()

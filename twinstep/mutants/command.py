@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -13,10 +12,11 @@ from typing import Any
 
 from twinstep import paths
 from twinstep.errors import UserError
-from twinstep.mutants.campaign import Plan, carry_out, own_compilation_cache, prepare
+from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.killing import LEVELS
-from twinstep.mutants.sites import Mutant
-from twinstep.mutants.table import counted, markdown, result
+from twinstep.mutants.results import ResultFile, settled_before
+from twinstep.mutants.table import counted
+from twinstep.mutants.workers import rows
 
 
 def add_to(commands: Any) -> None:
@@ -28,6 +28,16 @@ def add_to(commands: Any) -> None:
     made.add_argument("--seed", default="0", help="which sample; default: 0")
     made.add_argument("--levels", default="1,2,3", help="default: 1,2,3")
     made.add_argument("--episodes", default="100", help="of each driver at level 3; default: 100")
+    made.add_argument(
+        "--matrix",
+        default="",
+        help="how many of them to ask at every level, whatever another said, and to locate; "
+        "default: all",
+    )
+    made.add_argument("--workers", default="1", help="processes, each on one core; default: 1")
+    made.add_argument(
+        "--resume", action="store_true", help="go on with the same run that ended early"
+    )
     made.add_argument(
         "--again",
         action="store_true",
@@ -42,24 +52,30 @@ def add_to(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 0 done, 1 if a mutant that is called equivalent is killed."""
-    plan = plan_of(args)
-    campaign, mutants, known = prepare(plan)
+    plan, count = plan_of(args), _number("--workers", args.workers, 1)
+    campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
-    kept = _settled_before(args.out / plan.env, mutants, known) if args.again else {}
-    campaign.kept = len(kept)
+    file = ResultFile(args.out / plan.env, campaign, count, command_of(plan))
+    if args.resume:
+        campaign.rows = file.begun()
+    elif args.again:
+        campaign.rows = settled_before(file.stem, campaign)
+        campaign.kept = len(campaign.rows)
+    done = {row["id"] for row in campaign.rows}
     show = _progress()
-    cores = sorted(os.sched_getaffinity(0))
     stopped = True
     try:
-        with own_compilation_cache():
-            carry_out(campaign, mutants, known, show, kept)
+        todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
+        for row in rows(campaign, todo, count, show):
+            campaign.rows.append(row)
+            file.keep()
         stopped = False
     finally:
         show("")
         if campaign.rows:
-            _write(args.out / plan.env, result(campaign, command_of(plan), cores, stopped))
-    good = counted(campaign.rows)
+            file.write(stopped)
+    good = counted(campaign.in_order())
     for row in good:
         if row["class"] != "killed":
             print(f"{row['class']}: {row['id']} {row['path']}:{row['line']}, {row['what']}")
@@ -80,6 +96,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         _number("--sample", args.sample, 0),
         _number("--seed", args.seed, 0),
         _number("--episodes", args.episodes, 1),
+        _number("--matrix", args.matrix, 0) if args.matrix else -1,
     )
 
 
@@ -90,6 +107,8 @@ def command_of(plan: Plan) -> str:
         options += f" --sample {plan.sample} --seed {plan.seed}"
     if plan.episodes != Plan("", "").episodes:
         options += f" --episodes {plan.episodes}"
+    if plan.matrix >= 0:
+        options += f" --matrix {plan.matrix}"
     return f"twinstep mutants {plan.env} {options}"
 
 
@@ -99,39 +118,11 @@ def _number(option: str, text: str, least: int) -> int:
     return int(text)
 
 
-def _settled_before(
-    stem: Path, mutants: list[Mutant], known: dict[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Return id -> row of the mutants that an earlier result leaves no question about.
-
-    Those are the unbuildable ones, the killed ones unless the report named another place than
-    theirs, and those that nothing noticed and that are called equivalent, maybe since then.
-    known: the reasons of these.
-    """
-    path = stem.with_name(stem.name + ".json")
-    try:
-        rows = json.loads(path.read_text())["mutants"]
-        done = {}
-        for row in rows:
-            name, placed = row["id"], row.get("located") != "elsewhere"
-            if name in known and not row["kills"]:
-                done[name] = row | {"class": "equivalent", "reason": known[name]}
-            elif name not in known and row["class"] in ("killed", "build") and placed:
-                done[name] = row
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
-    lines = {mutant.id: mutant.line for mutant in mutants}
-    return {name: row | {"line": lines[name]} for name, row in done.items() if name in lines}
-
-
-def _write(stem: Path, found: dict[str, Any]) -> None:
-    data = (json.dumps(found, indent=1) + "\n").encode()
-    paths.write_atomically(stem.with_name(stem.name + ".json"), data)
-    paths.write_atomically(stem.with_name(stem.name + ".md"), markdown(found).encode())
-
-
 def _progress() -> Callable[[str], None]:
-    """Return a function that shows one line on a terminal, and nothing in CI or a file."""
+    """Return a function that shows one line on a terminal, and nothing in CI or a file.
+
+    What is done can be read in the part of the result that is written on the way.
+    """
     if not sys.stderr.isatty() or os.environ.get("CI", "").lower() in ("true", "1"):
         return lambda text: None
     begin = time.monotonic()

@@ -11,8 +11,9 @@ import functools
 import inspect
 import signal
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -32,8 +33,8 @@ LEVELS = (1, 2, 3)
 #: Seconds that one level of one mutant may take, its compilation included.
 LIMIT = 120.0
 #: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
-#: imported, built or traced; the time is over.
-HOW = ("difference", "contract", "build", "time")
+#: imported, built or traced; the time is over; the process ended.
+HOW = ("difference", "contract", "build", "time", "crash")
 
 _TESTS = {
     1: (
@@ -118,40 +119,95 @@ class QuickLab(Lab):
         raise Found(note)
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a mutant.
+
+    levels: in this order. every: whether each is asked whatever another said; else the first that
+    notices is the last. locate: ask for level 3's first suspect, which takes shrinking. limits:
+    seconds by level, LIMIT where it says nothing. settled: what is known of a level, which is then
+    not asked; of level 0, the suspect, that it cannot be.
+    """
+
+    levels: tuple[int, ...] = LEVELS
+    every: bool = True
+    locate: bool = False
+    limits: Mapping[int, float] = field(default_factory=dict)
+    settled: Mapping[int, Kill] = field(default_factory=dict)
+
+    def limit(self, level: int) -> float:
+        """Return how many seconds a level may take."""
+        return self.limits.get(level, LIMIT)
+
+
+class Watch:
+    """Is told what is asked, and says which checks come first.
+
+    Those that noticed many bugs of a file come first for its next one. Which level notices does
+    not hang on it, only how soon, and which of its checks is named.
+
+    variant, path: where the next question is asked, None without a bug, and the bug's file.
+    """
+
+    def __init__(self) -> None:
+        self._kills: Counter[tuple[str, int, str]] = Counter()
+        self.variant: str | None = None
+        self.path = ""
+
+    def begins(self, level: int, check: str, limit: float) -> None:
+        """Hear that a check begins; check "" and level 0 for the search of a suspect."""
+
+    def learn(self, verdict: Verdict) -> None:
+        """Remember which checks noticed a bug in the file `path`."""
+        for level, kill in verdict.kills.items():
+            self._kills[self.path, level, kill.check] += 1
+
+    def first(self, level: int) -> list[str]:
+        """Return the checks that noticed bugs of this file, the most frequent first."""
+        known = self._kills.most_common()
+        return [check for (path, at, check), _ in known if (path, at) == (self.path, level)]
+
+
 def judge(
     reference: RememberingReference,
     pair: Pair,
     mutant: Mutant | None,
-    levels: tuple[int, ...] = LEVELS,
-    limit: float = LIMIT,
-    locate: bool = False,
+    question: Question,
+    watch: Watch,
 ) -> Verdict:
-    """Plant a mutant (None: the candidate as it is) and ask each level, whatever others said.
-
-    locate: ask for level 3's first suspect, which takes shrinking.
-    """
+    """Plant a mutant (None: the candidate as it is) and ask the levels that the question names."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}
     suspect = ""
     with planted(pair.candidate, mutant):
         lab = QuickLab(pair, reference)
-        for level in levels:
+        for level in question.levels:
             begin = time.perf_counter()
-            kill, outcome = _ask(lab, level, limit)
+            outcome, kill = None, question.settled.get(level)
+            if kill is None:
+                kill, outcome = _ask(lab, level, question.limit(level), watch)
             seconds[level] = round(time.perf_counter() - begin, 3)
             if kill is not None:
                 kills[level] = kill
-            if outcome is not None and locate:
-                suspect = _suspect(lab, outcome, limit)
+            if outcome is not None and question.locate and 0 not in question.settled:
+                watch.begins(0, "", question.limit(level))
+                suspect = _suspect(lab, outcome, question.limit(level))
+            if kills and not question.every:
+                break
     return Verdict(kills, seconds, suspect)
 
 
-def _ask(lab: QuickLab, level: int, limit: float) -> tuple[Kill | None, Outcome | None]:
+def _ask(
+    lab: QuickLab, level: int, limit: float, watch: Watch
+) -> tuple[Kill | None, Outcome | None]:
     """Run a level's checks up to the first that fails."""
     name, clock = "", _Clock()
+    soon = {check: place for place, check in enumerate(watch.first(level))}
+    found = sorted(checks(lab, level), key=lambda one: soon.get(one[0], len(soon)))
     try:
         with clock.running(limit):
-            for name, check in checks(lab, level):
+            for name, check in found:
+                watch.begins(level, name, limit)
                 lab.test, lab.level, lab.driver, lab.notes = name, level, "", {}
                 with contextlib.suppress(pytest.skip.Exception):
                     check()
@@ -184,7 +240,8 @@ def checks(lab: Lab, level: int) -> Iterator[tuple[str, Callable[[], None]]]:
         wanted = inspect.signature(test).parameters
         rows: list[dict[str, Any]] = [{}]
         if "module" in wanted:
-            rows = [{"module": module.name} for module in lab.contract.modules]
+            # Others cannot be called: they only say whose a field is.
+            rows = [{"module": module.name} for module in lab.contract.modules if module.inputs]
         elif "driver" in wanted:
             rows = [{"driver": driver} for driver in lab.contract.drivers]
         place = path.replace(".", "/").replace(":", ".py::")
@@ -222,7 +279,7 @@ class _Clock:
         """Raise _Over in this, the main, thread after `limit` seconds.
 
         A loop without end inside a compiled program is not interrupted: Python's signals wait
-        for it. None is known to be possible where loops have a count.
+        for it. `workers` ends the process then.
         """
 
         def stop(number: int, frame: object) -> None:

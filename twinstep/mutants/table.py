@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from twinstep import machine
-from twinstep.mutants.campaign import Campaign
+from twinstep.mutants.campaign import Campaign, sources
 from twinstep.mutants.sites import OPERATORS
 from twinstep.mutants.strata import wilson
 
-SCHEMA = 1
+SCHEMA = 2
 _Row = dict[str, Any]
 
 
@@ -30,6 +30,8 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "levels": list(plan.levels),
         "episodes": plan.episodes,
         "sites": campaign.sites,
+        "sources": sources(campaign.pair),
+        "matrix": plan.matrix,
         "sample": plan.sample,
         "seed": plan.seed,
         "stopped": stopped,
@@ -37,7 +39,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "machine": machine.machine(cores),
         "versions": machine.versions(),
         "load_average": machine.load(),
-        "mutants": campaign.rows,
+        "mutants": campaign.in_order(),
     }
 
 
@@ -82,26 +84,36 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         named = ", ".join(row["id"] for row in rows if row["class"] == "refuted")
         yield f"\n**Called equivalent in `mutants.toml`, and killed: {named}.**"
     asked = f"variant {found['variant']}" if found["variant"] else "its only variant"
+    how = f"Every mutant is asked at every level of {asked}"
+    if found["matrix"] >= 0:
+        some = f"{len(_full(rows))} of the mutants, drawn by lot, are asked at every level"
+        how = f"{some} of {asked}, the others until a level notices"
     yield (
-        f"\nEvery mutant is asked at every level of {asked}; one that nothing there notices is "
-        "asked in the other variants until a level does. Only the suite's generic checks are "
-        f"called, level 3 with {found['episodes']} episodes of each driver. Brackets hold Wilson's "
-        "95 % interval."
+        f"\n{how}; one that nothing there notices is asked in the other variants until a level "
+        "does. Only the suite's generic checks are called, level 3 with "
+        f"{found['episodes']} episodes of each driver. Brackets hold Wilson's 95 % interval."
     )
+
+
+def _full(rows: list[_Row]) -> list[_Row]:
+    """Return those that were asked at every level, whatever another said."""
+    return [row for row in rows if row.get("full", True)]
 
 
 def _by_level(found: dict[str, Any]) -> Iterator[str]:
     good = counted(found["mutants"])
+    full = _full(good)
     yield "\n## Levels\n"
-    yield "| level | by itself | first | alone | by time | seconds to kill, median (most) |"
+    yield "| level | by itself | first | alone | time or crash | seconds to kill, median (most) |"
     yield "|---|---|---|---|---|---|"
     for level in map(str, found["levels"]):
-        hits = [row for row in good if level in row["kills"]]
+        hits = [row for row in full if level in row["kills"]]
         first = sum(str(row["first"]) == level for row in good)
         alone = sum(len(row["kills"]) == 1 for row in hits)
-        late = sum(row["kills"][level]["how"] == "time" for row in hits)
-        taken = [row["seconds"][level] for row in hits] or [0.0]
-        rate = f"{len(hits)} of {len(good)}, {_share(len(hits), len(good))}"
+        every = [row for row in good if level in row["kills"]]
+        late = sum(row["kills"][level]["how"] in ("time", "crash") for row in every)
+        taken = [row["seconds"][level] for row in every] or [0.0]
+        rate = f"{len(hits)} of {len(full)}, {_share(len(hits), len(full))}"
         spent = f"{statistics.median(taken):.2f} ({max(taken):.2f})"
         yield f"| {level} | {rate} | {first} | {alone} | {late} | {spent} |"
     elsewhere = sum(row["class"] == "killed" and row["variant"] != found["variant"] for row in good)
@@ -125,17 +137,19 @@ def _by_part(found: dict[str, Any]) -> Iterator[str]:
     order = {operator: place for place, operator in enumerate(OPERATORS)}
     for title, key in (("Operators", "operator"), ("Files", "path")):
         groups = sorted({r[key] for r in found["mutants"]}, key=lambda g: (order.get(g, 0), g))
-        columns = [key, "mutants", "counted", *[f"level {level}" for level in levels], "any"]
         yield f"\n## {title}\n"
-        yield f"| {' | '.join([*columns, 'first kill ' + '/'.join(levels)])} |"
-        yield "|---" * (len(columns) + 1) + "|"
+        columns = [key, "mutants", "counted", "killed", f"first by {'/'.join(levels)}"]
+        columns += ["at every level", *[f"level {level}" for level in levels]]
+        yield f"| {' | '.join(columns)} |"
+        yield "|---" * len(columns) + "|"
         for group in groups:
             rows = [row for row in found["mutants"] if row[key] == group]
             good = counted(rows)
-            hits = [sum(level in row["kills"] for row in good) for level in levels]
+            full = _full(good)
+            hits = [sum(level in row["kills"] for row in full) for level in levels]
             first = "/".join(str(sum(str(r["first"]) == level for r in good)) for level in levels)
-            any_level = sum(bool(row["kills"]) for row in good)
-            cells = [group, len(rows), len(good), *hits, any_level, first]
+            killed = sum(bool(row["kills"]) for row in good)
+            cells = [group, len(rows), len(good), killed, first, len(full), *hits]
             yield f"| {' | '.join(map(str, cells))} |"
 
 

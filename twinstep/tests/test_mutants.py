@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from twinstep import registry
 from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.mutants import equivalents
-from twinstep.mutants.command import _settled_before
+from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.mutants.results import settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
 
@@ -125,7 +127,8 @@ def test_a_wrong_list_of_equivalents_is_refused(ref, tmp_path, monkeypatch, text
 
 @pytest.mark.parametrize(
     "wrong", [["nosuch"], ["pong", "--levels", "4"], ["pong", "--sample", "x"],
-              ["pong", "--candidate", "nosuch"]]
+              ["pong", "--candidate", "nosuch"], ["pong", "--workers", "0"],
+              ["pong", "--matrix", "-1"]]
 )  # fmt: skip
 def test_a_wrong_option_is_one_line(capsys, wrong):
     assert main(["mutants", *wrong]) == 4
@@ -145,11 +148,11 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
         {"id": five.id, "class": "refuted", "line": -1, "kills": {"1": {}}},
     ]
     (tmp_path / "pong.json").write_text(json.dumps({"mutants": rows}))
-    kept = _settled_before(tmp_path / "pong", mutants, {three.id: "why", five.id: "why"})
-    assert {name: (row["class"], row["line"]) for name, row in kept.items()} == {
-        one.id: ("killed", one.line),
-        three.id: ("equivalent", three.line),
-    }
-    assert kept[three.id]["reason"] == "why"
+    called = {three.id: "why", five.id: "why"}
+    campaign = replace(prepare(Plan("pong", "jax")), mutants=mutants, equivalent=called)
+    first, second = settled_before(tmp_path / "pong", campaign)
+    assert (first["id"], first["class"], first["line"]) == (one.id, "killed", one.line)
+    assert (second["id"], second["class"], second["line"]) == (three.id, "equivalent", three.line)
+    assert second["reason"] == "why"
     with pytest.raises(UserError, match="no earlier result"):
-        _settled_before(tmp_path / "nosuch", mutants, {})
+        settled_before(tmp_path / "nosuch", campaign)

@@ -1,0 +1,94 @@
+"""The files of a campaign's result: what is done is kept on the way, and taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from twinstep import paths
+from twinstep.errors import UserError
+from twinstep.mutants.campaign import Campaign, sources
+from twinstep.mutants.table import markdown, result
+
+#: Seconds between two writings of a result that grows.
+_OFTEN = 20.0
+
+
+class ResultFile:
+    """`STEM.json` and `STEM.md`; `STEM.part.json` while a campaign is under way."""
+
+    def __init__(self, stem: Path, campaign: Campaign, workers: int, command: str) -> None:
+        self.stem, self._campaign, self._command = stem, campaign, command
+        self._part = stem.with_name(stem.name + ".part.json")
+        self._cores = sorted(os.sched_getaffinity(0))[:workers]
+        self._written = time.monotonic()
+
+    def keep(self) -> None:
+        """Write what is done, unless that was just done."""
+        if time.monotonic() - self._written >= _OFTEN:
+            self._json(self._part, stopped=True)
+            self._written = time.monotonic()
+
+    def write(self, stopped: bool) -> None:
+        """Write the result. stopped: before all mutants were done."""
+        found = self._json(self.stem.with_name(self.stem.name + ".json"), stopped)
+        text = markdown(found).encode()
+        paths.write_atomically(self.stem.with_name(self.stem.name + ".md"), text)
+        self._part.unlink(missing_ok=True)
+
+    def _json(self, path: Path, stopped: bool) -> dict[str, Any]:
+        found = result(self._campaign, self._command, self._cores, stopped)
+        paths.write_atomically(path, (json.dumps(found, indent=1) + "\n").encode())
+        return found
+
+    def begun(self) -> list[dict[str, Any]]:
+        """Return the rows of the same command's run that ended early.
+
+        UserError if there is none, if it asked for something else, or of other sources.
+        """
+        path = self._part if self._part.is_file() else self.stem.with_name(self.stem.name + ".json")
+        found = _read(path, "--resume")
+        if (other := found.get("command")) != self._command:
+            raise UserError(f"--resume: {path} was made by `{other}`: go on with the same options")
+        if found.get("sources") != sources(self._campaign.pair):
+            raise UserError(
+                f"--resume: the candidate is not that of {path} any more: leave --resume out, or "
+                "ask for --again, which keeps what is settled"
+            )
+        asked = {mutant.id for mutant in self._campaign.mutants}
+        return [row for row in found["mutants"] if row["id"] in asked]
+
+
+def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
+    """Return the rows of the mutants that an earlier result leaves no question about.
+
+    Those are the unbuildable ones, the killed ones unless the report named another place than
+    theirs, and those that nothing noticed and that are called equivalent, maybe since then.
+    UserError if there is no earlier result.
+    """
+    known = campaign.equivalent
+    path = stem.with_name(stem.name + ".json")
+    done = {}
+    try:
+        for row in _read(path, "--again")["mutants"]:
+            name, placed = row["id"], row.get("located") != "elsewhere"
+            if name in known and not row["kills"]:
+                done[name] = row | {"class": "equivalent", "reason": known[name]}
+            elif name not in known and row["class"] in ("killed", "build") and placed:
+                done[name] = row
+    except (KeyError, TypeError) as error:
+        raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
+    lines = {mutant.id: mutant.line for mutant in campaign.mutants}
+    return [row | {"line": lines[name]} for name, row in done.items() if name in lines]
+
+
+def _read(path: Path, option: str) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text())
+        found["mutants"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{option}: {path} is no earlier result ({error!r})") from error
+    return found

@@ -1,0 +1,219 @@
+"""Judge mutants in processes of their own, each on one core.
+
+A mutant may end the process that runs it, or never answer from inside a compiled program, where no
+signal reaches it. Then the level that was asked counts as having noticed, and a new process asks
+the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import OracleMissing, UserError
+from twinstep.mutants.campaign import Bench, Campaign, Plan, compilation_cache, prepare
+from twinstep.mutants.killing import Kill, Watch
+from twinstep.mutants.sites import Mutant
+
+#: Seconds beyond a level's own limit after which its process is ended.
+GRACE = 30.0
+_DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
+#: After so many mutants what JAX keeps of them is thrown away.
+_TOGETHER = 20
+
+_SPAWNING = multiprocessing.get_context("spawn")
+_Settled = dict[tuple[str, int], Kill]
+_Row = dict[str, Any]
+_Work = Callable[[connection.Connection, Plan, int, Path], None]
+
+
+@dataclass
+class _Task:
+    """A mutant and what is known of it already. number: its place, counted from 1."""
+
+    number: int
+    mutant: Mutant
+    settled: _Settled = field(default_factory=dict)
+
+
+class _Worker:
+    """The near end of a process.
+
+    at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
+    """
+
+    def __init__(self, work: _Work, plan: Plan, folder: Path, core: int) -> None:
+        self.core = core
+        self.pipe, far = _SPAWNING.Pipe()
+        self.process = _SPAWNING.Process(target=work, args=(far, plan, core, folder), daemon=True)
+        self.process.start()
+        far.close()
+        self.task: _Task | None = None
+        self.at: tuple[str | None, int, str] | None = None
+        self.until = float("inf")
+
+    def ask(self, task: _Task | None) -> None:
+        """Hand a mutant over; none: the process may end."""
+        self.task, self.at, self.until = task, None, float("inf")
+        with suppress(OSError):  # its end is noticed where its answer is awaited
+            self.pipe.send(task and (task.mutant.id, task.settled))
+
+    def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
+        """Hear what it asks now: a level's limit begins with its first check."""
+        if self.at is None or self.at[:2] != (variant, level):
+            self.until = time.monotonic() + limit + GRACE
+        self.at = variant, level, check
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def rows(
+    campaign: Campaign,
+    mutants: list[Mutant],
+    count: int,
+    progress: Callable[[str], None],
+    work: _Work | None = None,
+) -> Iterator[_Row]:
+    """Yield a row for each mutant, as they come, from `count` processes.
+
+    work: what each runs; the suite's levels if None.
+
+    UserError if the candidate fails without a bug, or ends its process.
+    """
+    todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
+    cores = sorted(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder:
+        started = partial(_Worker, work or _work, campaign.plan, Path(folder))
+        made = [started(cores[place % len(cores)]) for place in range(min(count, len(todo)))]
+        try:
+            while made:
+                ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
+                for place, worker in enumerate(list(made)):
+                    said, over = None, time.monotonic() > worker.until
+                    if worker.pipe in ready:
+                        said = _heard(worker)
+                    elif not over:
+                        continue
+                    if said is None:
+                        lost = _lost(worker, over)
+                        worker.end()
+                        todo.appendleft(lost)
+                        made[place] = started(worker.core)
+                        continue
+                    what, *rest = said
+                    if what == "at":
+                        worker.begins(*rest)
+                        progress(_words(worker, len(mutants)))
+                        continue
+                    if what == "row":
+                        yield rest[0]
+                    elif what == "user":
+                        raise UserError(rest[0])
+                    elif what == "error":
+                        raise RuntimeError(rest[0])
+                    worker.ask(todo.popleft() if todo else None)
+                    if worker.task is None:
+                        made.remove(worker)
+                        worker.process.join()
+        finally:
+            for worker in made:
+                worker.end()
+
+
+def _heard(worker: _Worker) -> tuple[Any, ...] | None:
+    """Return what a worker says, None if it has ended."""
+    try:
+        return worker.pipe.recv()
+    except (EOFError, OSError):
+        return None
+
+
+def _lost(worker: _Worker, over: bool) -> _Task:
+    """Return the task of a worker that ended or does not answer, with the level that noticed.
+
+    UserError where no bug was planted.
+    """
+    how = "time" if over else "crash"
+    detail = f"the process {'does not answer' if over else 'ended'}"
+    variant, level, check = worker.at or (None, 0, "its start")
+    if worker.task is None or variant is None:
+        raise UserError(
+            f"{detail} at {check} without a planted bug: run the suite on the candidate"
+        )
+    worker.task.settled[variant, level] = Kill(level, check, how, detail)
+    return worker.task
+
+
+def _words(worker: _Worker, count: int) -> str:
+    task, at = worker.task, worker.at
+    assert at is not None
+    level = f"level {at[1]}" if at[1] else "the suspect"
+    if task is None or at[0] is None:
+        return f"without a bug: {level}, {at[2]}"
+    mutant = task.mutant
+    return f"{task.number} of {count}: {mutant.path}:{mutant.line}, {mutant.what}: {level}"
+
+
+class _Telling(Watch):
+    """Tells the parent what is asked."""
+
+    def __init__(self, pipe: connection.Connection) -> None:
+        super().__init__()
+        self._pipe = pipe
+
+    def begins(self, level: int, check: str, limit: float) -> None:
+        """Tell of a check."""
+        self._pipe.send(("at", self.variant, level, check, limit))
+
+
+def _work(pipe: connection.Connection, plan: Plan, core: int, folder: Path) -> None:
+    """Judge the mutants that the parent names, one after the other, until it names none."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(*_DIES_WITH_PARENT)  # even from a loop without end
+    os.sched_setaffinity(0, {core})
+    try:
+        campaign = prepare(plan)
+        with compilation_cache(folder):
+            bench = Bench(campaign, _Telling(pipe))
+            try:
+                bench.begin()
+                pipe.send(("ready",))
+                _judge(pipe, bench, campaign)
+            finally:
+                bench.close()
+    except (UserError, OracleMissing) as problem:
+        pipe.send(("user", str(problem)))
+    except (EOFError, OSError):
+        return  # the parent has ended
+    except Exception:  # an error of this program is no verdict on a mutant
+        pipe.send(("error", traceback.format_exc()))
+
+
+def _judge(pipe: connection.Connection, bench: Bench, campaign: Campaign) -> None:
+    import jax
+
+    mutants = {mutant.id: mutant for mutant in campaign.mutants}
+    done = 0
+    while (asked := pipe.recv()) is not None:
+        name, settled = asked
+        pipe.send(("row", bench.row(mutants[name], settled)))
+        done += 1
+        if done % _TOGETHER == 0:
+            jax.clear_caches()

@@ -1,0 +1,141 @@
+"""A campaign of planted bugs: what ends a process is one level's verdict; nothing is lost."""
+
+import json
+import os
+import time
+
+import pytest
+
+from twinstep.cli import main
+from twinstep.errors import UserError
+from twinstep.mutants import workers
+from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.command import command_of
+from twinstep.mutants.results import ResultFile
+from twinstep.mutants.table import markdown
+from twinstep.mutants.workers import rows
+
+
+@pytest.fixture
+def campaign():
+    return prepare(Plan("pong", "jax", sample=6))
+
+
+def _row(campaign, name):
+    mutant = next(one for one in campaign.mutants if one.id == name)
+    return {
+        "id": name, "path": mutant.path, "line": mutant.line, "symbol": "", "operator": "index",
+        "what": mutant.what, "variant": "fs8", "class": "killed", "first": 1, "full": True,
+        "kills": {"1": {"check": "c", "how": "difference", "detail": "d"}}, "seconds": {"1": 0.5},
+    }  # fmt: skip
+
+
+def _answers(pipe, plan, core, folder):
+    """Answer with what is settled; end, hang or fail as the bug's place in the campaign says."""
+    campaign = prepare(plan)
+    places = {mutant.id: place for place, mutant in enumerate(campaign.mutants)}
+    pipe.send(("at", None, 1, "check", 60.0))
+    pipe.send(("ready",))
+    while (asked := pipe.recv()) is not None:
+        name, settled = asked
+        pipe.send(("at", "fs8", 1, "one", 60.0))
+        pipe.send(("at", "fs8", 2, "two", 0.5))
+        if places[name] == 1 and not settled:
+            os._exit(0)
+        if places[name] == 2 and not settled:
+            time.sleep(600)
+        known = {level: (kill.how, kill.check) for (_, level), kill in settled.items()}
+        pipe.send(("row", {"id": name, "known": known}))
+
+
+def _ends_at_once(pipe, plan, core, folder):
+    pipe.send(("ready",))
+    pipe.recv()
+    pipe.send(("at", None, 3, "some check", 60.0))
+    os._exit(1)
+
+
+def _breaks(pipe, plan, core, folder):
+    pipe.send(("error", "Traceback: of this program"))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_bug_that_ends_or_stops_its_process_is_noticed_by_that_level_alone(
+    campaign, monkeypatch, count
+):
+    monkeypatch.setattr(workers, "GRACE", 0.5)
+    found = list(rows(campaign, campaign.mutants, count, lambda text: None, _answers))
+    names = [mutant.id for mutant in campaign.mutants]
+    assert sorted(row["id"] for row in found) == sorted(names)
+    known = {row["id"]: row["known"] for row in found if row["known"]}
+    assert known == {names[1]: {2: ("crash", "two")}, names[2]: {2: ("time", "two")}}
+
+
+def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign):
+    with pytest.raises(UserError, match="ended at some check without a planted bug"):
+        list(rows(campaign, campaign.mutants, 1, lambda text: None, _ends_at_once))
+
+
+def test_an_error_of_the_program_is_no_verdict(campaign):
+    with pytest.raises(RuntimeError, match="of this program"):
+        list(rows(campaign, campaign.mutants, 1, lambda text: None, _breaks))
+
+
+def test_bugs_are_asked_by_lot_so_that_those_done_are_a_sample(campaign):
+    every = prepare(Plan("pong", "jax"))
+    places = [(mutant.path, mutant.line) for mutant in every.mutants]
+    assert places != sorted(places)
+    assert every.mutants == prepare(Plan("pong", "jax")).mutants
+    half = places[: len(places) // 2]
+    assert {path for path, _ in half} == {path for path, _ in places}
+
+
+def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch):
+    monkeypatch.setattr("twinstep.mutants.results._OFTEN", 0.0)
+    stem, command = tmp_path / "pong", command_of(campaign.plan)
+    file = ResultFile(stem, campaign, 1, command)
+    with pytest.raises(UserError, match="no earlier result"):
+        file.begun()
+    campaign.rows = [_row(campaign, mutant.id) for mutant in campaign.mutants[:2]]
+    file.keep()
+    assert not stem.with_suffix(".json").exists()
+    assert ResultFile(stem, campaign, 1, command).begun() == campaign.in_order()
+    file.write(stopped=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pong.json", "pong.md"]
+    assert ResultFile(stem, campaign, 1, command).begun() == campaign.in_order()
+    with pytest.raises(UserError, match="go on with the same options"):
+        ResultFile(stem, campaign, 1, "another command").begun()
+    said = json.loads(stem.with_suffix(".json").read_text())
+    stem.with_suffix(".json").write_text(json.dumps(said | {"sources": "other"}))
+    with pytest.raises(UserError, match="not that of"):
+        ResultFile(stem, campaign, 1, command).begun()
+
+
+def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaign, tmp_path):
+    plan = Plan("pong", "jax", sample=6, matrix=1)
+    made = prepare(plan)
+    made.rows = [_row(made, mutant.id) for mutant in made.mutants[:3]]
+    for row in made.rows[1:]:
+        row["full"] = False
+    ResultFile(tmp_path / "pong", made, 1, command_of(plan)).write(stopped=False)
+    text = markdown(json.loads((tmp_path / "pong.json").read_text()))
+    assert "| 1 | 1 of 1, 100.0 %" in text
+    assert "3 of 3 mutants are killed" in text
+    assert "1 of the mutants, drawn by lot, are asked at every level" in text
+
+
+def test_a_campaign_goes_on_where_it_ended(tmp_path, capsys):
+    options = ["mutants", "cartpole", "--sample", "3", "--matrix", "1", "--levels", "1"]
+    assert main([*options, "--out", str(tmp_path)]) == 0
+    path = tmp_path / "cartpole.json"
+    found = json.loads(path.read_text())
+    assert [row["class"] for row in found["mutants"]].count("killed") >= 2
+    kept = found["mutants"][0] | {"what": "kept"}
+    path.write_text(json.dumps(found | {"mutants": [kept]}))
+    assert main([*options, "--out", str(tmp_path), "--resume"]) == 0
+    again = json.loads(path.read_text())
+    assert sorted(row["id"] for row in again["mutants"]) == sorted(
+        row["id"] for row in found["mutants"]
+    )
+    assert kept in again["mutants"]
+    assert not again["stopped"]
