@@ -125,8 +125,8 @@ class Question:
 
     levels: in this order. every: whether each is asked whatever another said; else the first that
     notices is the last. locate: ask for level 3's first suspect, which takes shrinking. limits:
-    seconds by level, LIMIT where it says nothing. settled: what is known of a level, which is then
-    not asked; of level 0, the suspect, that it cannot be.
+    seconds by level, 0 for the suspect, LIMIT where it says nothing. settled: what is known of a
+    level, which is then not asked; of level 0, the suspect, that it cannot be.
     """
 
     levels: tuple[int, ...] = LEVELS
@@ -190,8 +190,8 @@ def judge(
             if kill is not None:
                 kills[level] = kill
             if outcome is not None and question.locate and 0 not in question.settled:
-                watch.begins(0, "", question.limit(level))
-                suspect = _suspect(lab, outcome, question.limit(level))
+                watch.begins(0, "", question.limit(0))
+                suspect = _suspect(lab, outcome, question.limit(0))
             if kills and not question.every:
                 break
     return Verdict(kills, seconds, suspect)
