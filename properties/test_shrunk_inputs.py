@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from twinstep.cases import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.sampling import some_starts
+from twinstep.sampling import of_a_board, some_starts
 
 pytestmark = pytest.mark.level1
 
@@ -52,14 +52,13 @@ def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
     """Sixteen inputs a call; the report shows the simplest one that differs."""
     if not (lab.runner.offers("call") and lab.oracle.offers("call")):
         pytest.skip("calling a module alone needs `call` on both sides")
-    fields = lab.contract.module(module).inputs
-    states = {field.name for field in lab.contract.state} - {"seed", lab.contract.randomness.draws}
-    if lab.contract.masked and lab.oracle.offers("places") and states & {f.name for f in fields}:
+    declared = lab.contract.module(module)
+    if of_a_board(declared, lab.contract) and lab.oracle.offers("places"):
         pytest.skip("only the reference places boards of this game: see test_modules")
-    row = st.fixed_dictionaries({field.name: _values(field) for field in fields})
+    row = st.fixed_dictionaries({field.name: _values(field) for field in declared.inputs})
     rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))
     rows += rows[:1] * (ROWS - len(rows))
-    inputs = {f.name: np.array([r[f.name] for r in rows]).astype(f.dtype) for f in fields}
+    inputs = {f.name: np.array([r[f.name] for r in rows]).astype(f.dtype) for f in declared.inputs}
     want, got = lab.oracle.call(module, inputs), lab.runner.call(module, inputs)
     found = outputs_differ(lab.contract, lab.rules, module, want, got)
     if not found:

@@ -96,6 +96,15 @@ def test_a_wrong_first_frame_names_the_module_that_differs_alone(planted):
     assert record["call"]["module"] == "observe"
 
 
+def test_a_wrong_draw_of_a_first_frame_names_the_serve_though_one_serve_agrees(planted):
+    """One draw of two values agrees in half of all calls; the reset that needs it comes later."""
+    bug = Bug("third", "serve.py", "drawn % 2 == 0", "drawn % 3 == 0", "serve")
+    record = failure(planted(bug), "lockstep, tracking")
+    assert record is not None
+    assert record["step"] == 0
+    assert record["suspects"][0]["module"] == "serve"
+
+
 def test_every_quirk_has_a_planted_bug():
     assert {bug.quirk for bug in BUGS} - {0} == set(range(1, 10))
     assert len({bug.name for bug in BUGS}) == len(BUGS)
