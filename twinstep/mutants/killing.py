@@ -30,7 +30,8 @@ from twinstep.registry import Pair
 from twinstep.running import CandidateBroken
 
 LEVELS = (1, 2, 3)
-#: Seconds that one level of one mutant may take, its compilation included.
+#: Processor seconds that one level of one mutant may take, its compilation included: what else runs
+#: on the machine is no verdict on a mutant.
 LIMIT = 120.0
 #: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
 #: imported, built or traced; the time is over; the process ended.
@@ -73,7 +74,9 @@ class Kill:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the levels made of a mutant. seconds: of each level, up to its first failing check.
+    """What the levels made of a mutant.
+
+    seconds: this process's processor time of each level, up to its first failing check.
 
     suspect: the report's first one where level 3 noticed and it was asked for, else "".
     """
@@ -125,8 +128,8 @@ class Question:
 
     levels: in this order. every: whether each is asked whatever another said; else the first that
     notices is the last. locate: ask for level 3's first suspect, which takes shrinking. limits:
-    seconds by level, 0 for the suspect, LIMIT where it says nothing. settled: what is known of a
-    level, which is then not asked; of level 0, the suspect, that it cannot be.
+    processor seconds by level, 0 for the suspect, LIMIT where it says nothing. settled: what is
+    known of a level, which is then not asked; of level 0, the suspect, that it cannot be.
     """
 
     levels: tuple[int, ...] = LEVELS
@@ -136,7 +139,7 @@ class Question:
     settled: Mapping[int, Kill] = field(default_factory=dict)
 
     def limit(self, level: int) -> float:
-        """Return how many seconds a level may take."""
+        """Return how many processor seconds a level may take."""
         return self.limits.get(level, LIMIT)
 
 
@@ -182,11 +185,11 @@ def judge(
     with planted(pair.candidate, mutant):
         lab = QuickLab(pair, reference)
         for level in question.levels:
-            begin = time.perf_counter()
+            begin = time.process_time()
             outcome, kill = None, question.settled.get(level)
             if kill is None:
                 kill, outcome = _ask(lab, level, question.limit(level), watch)
-            seconds[level] = round(time.perf_counter() - begin, 3)
+            seconds[level] = round(time.process_time() - begin, 3)
             if kill is not None:
                 kills[level] = kill
             if outcome is not None and question.locate and 0 not in question.settled:
@@ -215,7 +218,7 @@ def _ask(
     except Exception as error:
         if clock.over:
             lab.oracle.close()  # it may have been in the middle of an answer
-            return Kill(level, name, "time", f"not done after {limit:g} s"), None
+            return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
         how, text = _reading(error)
         return Kill(level, name, how, text), getattr(error, "outcome", None)
 
@@ -269,14 +272,14 @@ class _Over(Exception):  # noqa: N818 - no error of the code that it interrupts
 
 
 class _Clock:
-    """A limit of time. over: whether it was reached, whoever caught the exception."""
+    """A limit of processor time. over: whether it was reached, whoever caught the exception."""
 
     def __init__(self) -> None:
         self.over = False
 
     @contextlib.contextmanager
     def running(self, limit: float) -> Iterator[None]:
-        """Raise _Over in this, the main, thread after `limit` seconds.
+        """Raise _Over in this, the main, thread after `limit` processor seconds.
 
         A loop without end inside a compiled program is not interrupted: Python's signals wait
         for it. `workers` ends the process then.
@@ -286,10 +289,10 @@ class _Clock:
             self.over = True
             raise _Over
 
-        before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, limit)
+        before = signal.signal(signal.SIGPROF, stop)
+        signal.setitimer(signal.ITIMER_PROF, limit)
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)

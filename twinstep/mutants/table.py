@@ -104,7 +104,8 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
     good = counted(found["mutants"])
     full = _full(good)
     yield "\n## Levels\n"
-    yield "| level | by itself | first | alone | time or crash | seconds to kill, median (most) |"
+    columns = "level | by itself | first | alone | time or crash"
+    yield f"| {columns} | processor seconds to kill, median (most) |"
     yield "|---|---|---|---|---|---|"
     for level in map(str, found["levels"]):
         hits = [row for row in full if level in row["kills"]]

@@ -28,8 +28,10 @@ from twinstep.mutants.campaign import Bench, Campaign, Plan, compilation_cache, 
 from twinstep.mutants.killing import Kill, Watch
 from twinstep.mutants.sites import Mutant
 
-#: Seconds beyond a level's own limit after which its process is ended.
+#: Processor seconds beyond a level's own limit after which its process is ended.
 GRACE = 30.0
+#: So many times the limit may pass on the clock on the wall: a mutant may sleep.
+_ASLEEP = 10
 _DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
 #: After so many mutants what JAX keeps of them is thrown away.
 _TOGETHER = 20
@@ -63,19 +65,35 @@ class _Worker:
         far.close()
         self.task: _Task | None = None
         self.at: tuple[str | None, int, str] | None = None
-        self.until = float("inf")
+        self._until = self._wall = float("inf")
 
     def ask(self, task: _Task | None) -> None:
         """Hand a mutant over; none: the process may end."""
-        self.task, self.at, self.until = task, None, float("inf")
+        self.task, self.at = task, None
+        self._until = self._wall = float("inf")
         with suppress(OSError):  # its end is noticed where its answer is awaited
             self.pipe.send(task and (task.mutant.id, task.settled))
 
     def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
         """Hear what it asks now: a level's limit begins with its first check."""
         if self.at is None or self.at[:2] != (variant, level):
-            self.until = time.monotonic() + limit + GRACE
+            self._until = self._spent() + limit + GRACE
+            self._wall = time.monotonic() + _ASLEEP * limit + GRACE
         self.at = variant, level, check
+
+    @property
+    def over(self) -> bool:
+        """Whether what it asks has taken longer than it may."""
+        return time.monotonic() > self._wall or self._spent() > self._until
+
+    def _spent(self) -> float:
+        """Return the processor time of the process in seconds, 0 once it has ended."""
+        pid = self.process.pid
+        assert pid is not None
+        try:
+            return time.clock_gettime((~pid << 3) | 2)  # Linux: a process's CPU clock
+        except OSError:
+            return 0.0
 
     def end(self) -> None:
         """End the process, whatever it does."""
@@ -106,7 +124,7 @@ def rows(
             while made:
                 ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
                 for place, worker in enumerate(list(made)):
-                    said, over = None, time.monotonic() > worker.until
+                    said, over = None, worker.over
                     if worker.pipe in ready:
                         said = _heard(worker)
                     elif not over:
