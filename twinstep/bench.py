@@ -299,7 +299,7 @@ def _request(args: argparse.Namespace) -> Request:
     subjects = [variant_of(args.env, name) for name in variants]
     backends: dict[str, None] = {}
     for subject in subjects:
-        _require(subject)
+        require(subject)
         for pair in registry.pairs(subject, args.backend):
             if not pair.probe.problem:
                 backends[pair.candidate.name] = None
@@ -356,7 +356,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
     )
 
 
-def _require(subject: Subject) -> None:
+def require(subject: Subject) -> None:
     """UserError if the variant cannot be measured."""
     contract, probe = subject.contract, subject.probe
     if probe.problem:

@@ -55,11 +55,12 @@ class Child:
         self.job = job
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._end, other = Pipe()
-        variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads))
+        variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads)) | dict(job.variables)
         with other:
             self._process = subprocess.Popen(
                 [job.python or sys.executable, "-m", "twinstep.measuring", str(other.fileno())],
                 env=os.environ | variables,
+                cwd=job.folder or None,
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._errors,
@@ -145,15 +146,20 @@ class _Host:
         about = dict(self._entries[number].about) | dict(getattr(player, "about", {}))
         return about | {"first_call_seconds": first, "second_call_seconds": second}
 
-    def round(self, number: int) -> tuple[float, dict[str, Digests]]:
-        """Play once; return the seconds and the checksums since the beginning."""
-        player = self._entries[number].player
-        getattr(player, "ready", lambda: None)()
-        seconds = _timed(player.play)
-        self._shown[number] = shown = player.shown()
+    def ready(self, number: int) -> None:
+        """Do what a player does before its clock runs."""
+        getattr(self._entries[number].player, "ready", lambda: None)()
+
+    def play(self, number: int) -> float:
+        """Play once; return the seconds."""
+        return _timed(self._entries[number].player.play)
+
+    def played(self, number: int) -> dict[str, Digests]:
+        """Return the checksums since the beginning, {} of a player that writes nothing."""
+        self._shown[number] = shown = self._entries[number].player.shown()
         if not shown:
-            return seconds, {}
-        return seconds, {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
+            return {}
+        return {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
 
     def means(self, number: int) -> Means:
         """Return what the latest round was like on average."""

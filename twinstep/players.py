@@ -72,7 +72,8 @@ class Job:
     policy's name.
     played: lanes of the batch that this backend plays, the first ones. cores: the processors it is
     pinned to, one per thread. peer: the name of another implementation that is measured, and not
-    the backend; python: the interpreter that has it, "" for this one.
+    the backend; python: the interpreter that has it, "" for this one. folder, variables: the
+    checkout that it runs in, "" for this one, and what its process is told.
     """
 
     env: str
@@ -85,6 +86,8 @@ class Job:
     cores: tuple[int, ...]
     peer: str = ""
     python: str = ""
+    folder: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
 
     @property
     def threads(self) -> int:

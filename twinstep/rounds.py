@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -18,13 +19,17 @@ Progress = Callable[[str], None]
 
 
 class _Measured:
-    """One player while it is measured: seconds of its rounds, its checksums."""
+    """One player while it is measured: seconds of its rounds, its checksums.
+
+    waited: the same rounds by the parent's clock, which no candidate can reach.
+    """
 
     def __init__(self, child: Child, number: int, about: dict[str, Any]) -> None:
         self.child, self.number, self.about = child, number, about
         self.backend = child.job.backend
         self.name = child.facts["names"][number]
         self.seconds: list[float] = []
+        self.waited: list[float] = []
         self.parts: dict[str, Digests] = {}
         self.memory: dict[str, int] = {}
         self.after: dict[str, Any] = {}
@@ -45,6 +50,7 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Measure all jobs side by side; return one result per player, the reference's first.
 
+    A backend that has no such way to play has no result.
     jobs: the reference's first, all of one batch. left_out: gets the reason of each peer that
     fails or does unlike work, which is taken out. Raises Failed if the reference or a backend
     fails, a checksum differs or a mean is not like the reference's.
@@ -69,13 +75,16 @@ def measure(
                 players.append(_Measured(child, number, child.ask(("warm", number))))
 
         def play(player: _Measured) -> None:
-            seconds, player.parts = player.child.ask(("round", player.number))
-            player.seconds.append(seconds)
+            player.child.ask(("ready", player.number))
+            begun = time.perf_counter()
+            player.seconds.append(player.child.ask(("play", player.number)))
+            player.waited.append(time.perf_counter() - begun)
+            player.parts = player.child.ask(("played", player.number))
 
         for job in jobs:
             progress(f"{label}: starting {job.peer or job.backend or 'the reference'} {job.how}")
             unless_peer_fails(job, partial(begin, job))
-        for turn in range(rounds):
+        for turn in range(rounds if players else 0):
             progress(f"{label}: round {turn + 1} of {rounds}")
             place = turn % len(players)  # nobody always begins
             for player in players[place:] + players[:place]:
@@ -138,6 +147,7 @@ def _result(player: _Measured) -> dict[str, Any]:
         "lanes_played": job.played,
         "rate": spread([player.played / seconds for seconds in player.seconds]),
         "seconds": player.seconds,
+        "waited": player.waited,
         "memory": player.memory,
         "checksum": joined(parts),
         "state_compared": any(part.startswith("state.") for part in parts),

@@ -13,21 +13,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from twinstep import registry
-from twinstep.environment import CandidateRef
+from twinstep import bench, registry
+from twinstep.environment import CandidateRef, Environment
 from twinstep.errors import UserError
+from twinstep.registry import Pair
 from twinstep.repair import agents, building, loop, sandbox
+from twinstep.repair.asking import Asking
 from twinstep.repair.checks import Checks
 from twinstep.repair.folders import Repository
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
+from twinstep.repair.speeding import Stopwatch
 from twinstep.repair.trying import Bench, branch_of, clear
 from twinstep.repair.verifying import Verifier
 
 RUNS = Path(".twinstep/runs")
 _DEFAULTS = {
     "candidate": "", "agent": "", "tries": 5, "iterations": 50, "budget_usd": 0.0, "hours": 0.0,
-    "phases": "1234", "episodes": 100, "workers": 2, "check_minutes": 120.0,
+    "phases": "1234", "optimise": 0, "episodes": 100, "workers": 2, "check_minutes": 120.0,
     "sandbox": False,
 }  # fmt: skip
 
@@ -44,6 +47,7 @@ def add_to(commands: Any) -> None:
     add("--budget-usd", type=float, help="dollars, by what the agent says; default: no limit")
     add("--hours", type=float, help="of agent and checks together; default: no limit")
     add("--phases", help="which of 1 to 4 to walk; default: 1234. 34: episodes alone find bugs")
+    add("--optimise", type=int, metavar="N", help="then ask for speed so many times; default: 0")
     add("--episodes", type=int, help="a driver at level 3; default: 100, which a verdict needs")
     add("--workers", type=int, help="processes of a check; default: 2")
     add("--check-minutes", type=float, help="that one check may take; default: 120")
@@ -79,6 +83,9 @@ def _begun(args: argparse.Namespace, repository: Repository) -> Path:
         raise registry.unknown(f"candidate of {args.env}", name, known)
     agent = agents.find(args.agent, PRESETS)
     _require(settings, known[name], agent)
+    if settings["optimise"]:
+        for pair in _measured(env, known[name]):
+            bench.require(pair.subject)
     base = repository.head()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     folder = RUNS.absolute() / f"{args.env}-{name}-{stamp}-{secrets.token_hex(2)}"
@@ -97,7 +104,14 @@ def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Ag
     for name in ("tries", "iterations", "episodes", "workers", "check_minutes"):
         if settings[name] <= 0:
             raise UserError(f"--{name.replace('_', '-')} {settings[name]}: must be above 0")
+    if settings["optimise"] < 0:
+        raise UserError(f"--optimise {settings['optimise']}: 0, or how many tries")
     phases = settings["phases"]
+    if settings["optimise"] and "3" not in phases:
+        raise UserError(
+            f"--optimise: a faster candidate is proven in episodes; --phases {phases} "
+            "leaves them out"
+        )
     if not phases or list(phases) != sorted(set(phases) & set("1234")):
         raise UserError(f"--phases {phases}: digits of 1 to 4 in order, as 1234 or 34")
     if settings["budget_usd"] and not agent.cost:
@@ -109,6 +123,22 @@ def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Ag
         sandbox.require()
     if shutil.which(agent.command[0]) is None:
         raise UserError(f"agent '{agent.name}': there is no program {agent.command[0]}")
+
+
+def _pairs(env: Environment, candidate: CandidateRef) -> list[Pair]:
+    """Return the candidate with every variant that it claims."""
+    return [
+        pair
+        for subject in registry.subjects(env, {})
+        for pair in registry.pairs(subject, [candidate.name])
+    ]
+
+
+def _measured(env: Environment, candidate: CandidateRef) -> list[Pair]:
+    """Return those of the variants that a benchmark measures, or the first."""
+    pairs = _pairs(env, candidate)
+    named = [pair for pair in pairs if pair.subject.variant.name in env.oracle.measured]
+    return named or pairs[:1]
 
 
 def _resumed(args: argparse.Namespace) -> Path:
@@ -137,13 +167,8 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     settings = journal.done("begin", dict)
     env = registry.environment(settings["env"])
     candidate = next(ref for ref in env.candidates if ref.name == settings["candidate"])
-    pairs = [
-        pair
-        for subject in registry.subjects(env, {})
-        for pair in registry.pairs(subject, [candidate.name])
-    ]
     agent = agents.find(settings["agent"], PRESETS)
-    bench = Bench(repository, folder, candidate, agent, settings["sandbox"])
+    place = Bench(repository, folder, candidate, agent, settings["sandbox"])
     verifier = Verifier(
         repository,
         env.name,
@@ -155,19 +180,28 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["check_minutes"] * 60,
         lambda project: building.build(project, candidate.edit, folder),
     )
-    checks = Checks(verifier, bench, settings["base"])
+    checks = Checks(verifier, place, settings["base"])
+    speed = settings.get("optimise", 0)
     limits = loop.Limits(
         settings["tries"] + journal.more,
+        speed and speed + journal.more,
         settings["iterations"] + journal.more,
         settings["budget_usd"],
         settings["hours"] * 3600,
     )
     print(f"run {folder.name}, branch {branch_of(folder)}", flush=True)
     made = loop.Loop(
-        pairs, bench, checks, journal, limits, tuple(map(int, settings["phases"])), _say
+        Asking(_pairs(env, candidate), place),
+        place,
+        checks,
+        Stopwatch(verifier, _measured(env, candidate)),
+        journal,
+        limits,
+        tuple(map(int, settings["phases"])),
+        _say,
     )
     try:
-        repository.branch_off(bench.branch, branch_of(folder), journal.commit(settings["base"]))
+        repository.branch_off(place.branch, branch_of(folder), journal.commit(settings["base"]))
         end = made.run()
     except KeyboardInterrupt:
         print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)

@@ -5,47 +5,52 @@
 3. Whole episodes at level 3, with seeds that every edit re-rolls. The witness of each failure is
    kept as a regression before the next prompt. Then hidden seeds, and what ships.
 4. Policy transfer, where the contract asks for it; a gap leads back to 1.
+5. If it is asked for: speed. What is not proven again, or is not faster, is undone.
 
 Nothing is decided but by the journal's entries, so that a killed run goes on where it was.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from twinstep import prompts
-from twinstep.errors import UserError
-from twinstep.registry import Pair
+from twinstep.repair.asking import Asking
 from twinstep.repair.checks import Checks, Found
 from twinstep.repair.journal import Journal
+from twinstep.repair.speeding import Stopwatch, told
 from twinstep.repair.trying import Bench
 from twinstep.repair.verifying import Stage
-from twinstep.source_view import line_in
 
 #: How a run ends: the command's exit codes.
 VERIFIED, BUDGET, PERSON, BREACH = 0, 1, 2, 3
 #: Changes outside its files after which an agent is not asked again.
 BREACHES = 2
-#: The parts that are no modules: what puts them together, in the order that they are written in.
-GLUE = ("reset", "step", "restart")
+#: The phase that asks for speed.
+SPEED = 5
 
 
 @dataclass(frozen=True)
 class Limits:
     """What a run may spend.
 
-    tries: for each module in each phase, and for the whole in each. iterations: in all. dollars:
-    0 for no limit. seconds: of agents and checks together, 0 for no limit.
+    tries: for each module in each phase, and for the whole in each. speed: for speed, 0 for none.
+    iterations: in all. dollars: 0 for no limit. seconds: of agents and checks together, 0 for no
+    limit.
     """
 
     tries: int = 5
+    speed: int = 0
     iterations: int = 50
     dollars: float = 0.0
     seconds: float = 0.0
+
+
+_HOLDOUT = Stage((3,), seeds="holdout")
+_SHIPPED = Stage((1, 2, 3), isolate=False)
+_TRANSFER = Stage((4,), isolate=False)
 
 
 class Stop(Exception):
@@ -61,21 +66,24 @@ class Loop:
 
     def __init__(
         self,
-        pairs: list[Pair],
+        asking: Asking,
         bench: Bench,
         checks: Checks,
+        stopwatch: Stopwatch,
         journal: Journal,
         limits: Limits,
         phases: tuple[int, ...],
         told: Callable[[str], None],
     ) -> None:
-        self._pairs, self._bench, self._checks = pairs, bench, checks
+        self._asking, self._bench, self._checks = asking, bench, checks
+        self._stopwatch = stopwatch
         self._journal, self._limits, self._phases, self._told = journal, limits, phases, told
         self._commit = checks.base
         self._spent: Counter[tuple[int, str]] = Counter()
         self._tries: list[dict[str, Any]] = []
         self._kept: set[str] = set()
         self._last = ""
+        self._history: list[str] = []
 
     @property
     def commit(self) -> str:
@@ -93,7 +101,7 @@ class Loop:
                 if 3 in self._phases:
                     self._episodes()
                 if 4 not in self._phases or self._transfers():
-                    raise Stop(VERIFIED, "every check passed")
+                    raise Stop(VERIFIED, f"every check passed{self._faster()}")
         except Stop as stop:
             entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
             self._journal.done("end", lambda: entry)
@@ -105,11 +113,11 @@ class Loop:
             found = self._check(Stage((1,)))
             if found.good:
                 return
-            failing = [name for name in self._order() if found.failed_of(name)]
+            failing = [name for name in self._asking.order() if found.failed_of(name)]
             for name in failing:
                 stage = Stage((1,), (name,))
                 # What another module's mending may have mended, too, is looked at again.
-                again = name != failing[0] and self._written(name)
+                again = name != failing[0] and self._asking.written(self._commit, name)
                 self._mend(1, name, stage, self._check(stage) if again else found)
             if not failing:
                 self._mend(1, "", Stage((1,)), found)
@@ -119,55 +127,105 @@ class Loop:
 
     def _episodes(self) -> None:
         """Phase 3: seeds of the tree, then hidden ones, then what ships; all of the same commit."""
-        last = (
-            Stage((3,), seeds="holdout"),
-            Stage((1, 2, 3), isolate=False),
-        )
-        levels = (1, 2, 3) if 2 in self._phases or 1 in self._phases else (3,)
         while True:
-            self._whole(3, Stage(levels, seeds="tree"))
+            self._whole(3, self._episodes_stage)
             commit = self._commit
-            for stage in last:
+            for stage in (_HOLDOUT, _SHIPPED):
                 found = self._check(stage)
                 if not found.good:
-                    self._try(3, self._guilty(found), found, stage)
+                    self._try(3, self._asking.guilty(self._commit, found), found, stage)
                     break
             if commit == self._commit:
                 return
 
+    @property
+    def _episodes_stage(self) -> Stage:
+        levels = (1, 2, 3) if 2 in self._phases or 1 in self._phases else (3,)
+        return Stage(levels, seeds="tree")
+
     def _transfers(self) -> bool:
         """Phase 4: whether policies play alike. On a gap the agent is asked once."""
-        if not any(pair.subject.contract.transfer for pair in self._pairs):
+        if not self._asking.transfers:
             return True
-        stage = Stage((4,), isolate=False)
-        found = self._check(stage)
+        found = self._check(_TRANSFER)
         if found.good:
             return True
-        self._try(4, self._guilty(found), found, stage)
+        self._try(4, self._asking.guilty(self._commit, found), found, _TRANSFER)
         return False
+
+    def _faster(self) -> str:
+        """Phase 5: ask for speed as often as the limits let; return what came of it.
+
+        What this phase may not spend any more is no failure: the candidate stays verified.
+        """
+        kept, number = 0, 0
+        proof = [_HOLDOUT, *([_TRANSFER] if 4 in self._phases and self._asking.transfers else [])]
+        ended = ""
+        for number in range(1, self._limits.speed + 1):
+            before = self._commit
+            try:
+                self._require_budget(SPEED, "speed")
+                self._ask(SPEED, "speed", lambda: self._asking.for_speed(self._history))
+            except Stop as stop:
+                if stop.code not in (BUDGET, PERSON):
+                    raise
+                number, ended = number - 1, f"; {stop.why}"
+                break
+            why = self._unproven([self._episodes_stage]) or self._slower(before)
+            # What ships comes last: its verdict is kept, and must be that of the newest commit.
+            why = why or self._unproven([*proof, _SHIPPED])
+            if why:
+                self._undo(why)
+            kept += not why
+            self._history.append(f"Try {len(self._tries)}: {why or self._last}")
+        if not self._limits.speed:
+            return ""
+        return f"; {kept} of {number} changes for speed kept{ended}"
+
+    def _unproven(self, stages: list[Stage]) -> str:
+        """Return what the first stage that does not pass says, "" if all do."""
+        for stage in stages:
+            found = self._check(stage)
+            if not found.good:
+                hidden = stage.seeds == "holdout"
+                said = self._checks.counts(found) if hidden else self._checks.text(found, "")
+                return f"{stage.name}: {found.summary}\n\n{said}"
+        return ""
+
+    def _slower(self, before: str) -> str:
+        """Return what was measured where the newest commit is not faster than another, else ""."""
+        if not self._journal.replaying:
+            self._told("  speed ...")
+        entry = self._journal.done("speed", lambda: self._stopwatch.compare(before, self._commit))
+        said = told(entry)
+        self._told(f"  speed: {said}")
+        if entry["kept"]:
+            self._last = f"kept: {said}"
+            return ""
+        return f"not faster: {said}"
 
     def _mend(self, phase: int, module: str, stage: Stage, found: Found) -> None:
         """Ask until a stage passes. What makes it worse is undone."""
         while not found.good:
-            self._try(phase, module or self._guilty(found), found, stage)
+            self._try(phase, module or self._asking.guilty(self._commit, found), found, stage)
             again = self._check(stage)
             if again.worse_than(found):
-                self._undo(again)
+                self._undo(f"it made things worse: {again.summary}")
             else:
                 found = again
 
-    def _undo(self, found: Found) -> None:
+    def _undo(self, why: str) -> None:
+        """Make the files of the last try those of before it. why: its first line is told."""
         number, commit = self._tries[-1]["number"], self._tries[-1]["base"]
+        short = why.partition("\n")[0]
 
         def restore() -> dict[str, Any]:
-            return {
-                "number": number,
-                "commit": self._bench.restore(commit, f"undo {number}: it made things worse"),
-            }
+            made = self._bench.restore(commit, f"undo {number}: {short}")
+            return {"number": number, "commit": made, "why": short}
 
         self._commit = self._journal.done("undo", restore)["commit"]
-        self._last = f"Try {number} made things worse and was undone: {found.summary}."
-        self._told(f"  undone: {found.summary}")
+        self._last = f"Try {number} was undone: {short}."
+        self._told(f"  undone: {short}")
 
     def _check(self, stage: Stage) -> Found:
         if not self._journal.replaying:
@@ -178,14 +236,25 @@ class Loop:
         return found
 
     def _try(self, phase: int, module: str, found: Found, stage: Stage) -> None:
-        """Ask the agent once. Stop where it may not be asked, or must not be again."""
+        """Ask the agent to mend what a check found, once."""
         self._require_budget(phase, module)
         if phase >= 3:
             self._keep(found)
+
+        def prompt() -> str:
+            hidden = stage.seeds == "holdout"
+            said = self._checks.counts(found) if hidden else self._checks.text(found, module)
+            tries = self._spent[phase, module] - 1
+            return self._asking.to_mend(self._commit, module, said, tries, self._last)
+
+        self._ask(phase, module, prompt)
+
+    def _ask(self, phase: int, module: str, prompted: Callable[[], str]) -> None:
+        """Ask the agent once. Stop where it must not be asked again."""
         number = len(self._tries) + 1
         about = {"run": self._bench.run.name, "try": str(number), "phase": str(phase)}
         about |= {"module": module}
-        prompt = self._prompt(phase, module, found, stage) if not self._journal.replaying else ""
+        prompt = prompted() if not self._journal.replaying else ""
         entry = self._journal.done(
             "try",
             lambda: self._bench.ask(number, about, self._commit, prompt, self._seconds_left()),
@@ -224,56 +293,13 @@ class Loop:
             raise Stop(BUDGET, f"{sum(costs):.2f} of {limits.dollars:.2f} dollars are spent")
         if limits.seconds and self._seconds_left() <= 0:
             raise Stop(BUDGET, f"{limits.seconds:g} seconds are over")
-        if spent[phase, module] > limits.tries:
+        if spent[phase, module] > (limits.speed if phase == SPEED else limits.tries):
             raise Stop(PERSON, f"{module} still fails in phase {phase} after {limits.tries} tries")
 
     def _seconds_left(self) -> float:
         if not self._limits.seconds:
             return float(1 << 30)
         return self._limits.seconds - sum(e.get("seconds", 0.0) for e in self._journal.entries)
-
-    def _prompt(self, phase: int, module: str, found: Found, stage: Stage) -> str:
-        """Return the next prompt: for what is not written a translation, else a repair."""
-        pair = self._pairs[0]
-        hidden = stage.seeds == "holdout"
-        text = self._checks.counts(found) if hidden else self._checks.text(found, module)
-        tries = self._spent[phase, module] - 1
-        # Prompts show the branch's files, not those that the command was started beside.
-        with contextlib.chdir(self._bench.project):
-            if self._written(module):
-                return prompts.repair(pair, text, module, tries, self._last)
-            written = [name for name in self._order() if self._written(name)]
-            asked = prompts.translation(pair, module, written)
-        return f"{asked}\n## The last try\n{self._last}\n{text}\n" if tries else asked
-
-    def _guilty(self, found: Found) -> str:
-        """Return what to ask for: glue that is not written yet, else the first suspect."""
-        missing = [name for name in GLUE if not self._written(name)]
-        return [*missing, found.suspect or "step"][0]
-
-    def _written(self, module: str) -> bool:
-        """Whether the newest commit has what the candidate declares as a module's function."""
-        path, _, symbol = self._pairs[0].candidate.sources.get(module, "").partition(":")
-        if not path:
-            return True
-        return line_in(self._bench.repository.text(self._commit, path), symbol) > 0
-
-    def _order(self) -> list[str]:
-        """Return the modules that can be called, each after those it needs."""
-        known = {m.name: m for p in self._pairs for m in p.subject.contract.modules if m.inputs}
-        ordered: list[str] = []
-
-        def add(name: str, above: tuple[str, ...]) -> None:
-            if name in above:
-                raise UserError(f"modules need each other in a circle: {', '.join(above)}")
-            if name in known and name not in ordered:
-                for need in known[name].needs:
-                    add(need, (*above, name))
-                ordered.append(name)
-
-        for name in known:
-            add(name, ())
-        return ordered
 
 
 def _short(entry: dict[str, Any]) -> str:

@@ -53,12 +53,25 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Speed:
+    """What a change for speed was measured to be.
+
+    cells: (variant, lanes, threads, how many times as fast: median, least, most). trouble: why it
+    could not be measured.
+    """
+
+    kept: bool
+    cells: tuple[tuple[str, int, int, float, float, float], ...]
+    trouble: str
+
+
+@dataclass(frozen=True)
 class Try:
     """One try of the agent.
 
     cost: dollars, None if unknown. outside: files that were not its to change, thrown away.
     damage: what it changed elsewhere. leftovers: processes that it left behind. check: the first
-    one after it, None if there is none yet.
+    one after it, None if there is none yet. speed: of one that was asked for it, once measured.
     """
 
     number: int
@@ -74,6 +87,7 @@ class Try:
     timed_out: bool
     undone: bool = False
     check: Check | None = None
+    speed: Speed | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +173,8 @@ def _read(name: str, entries: Sequence[Entry]) -> Record:
         elif kind == "undo":
             (place,) = (n for n, one in enumerate(tries) if one.number == entry["number"])
             tries[place] = replace(tries[place], undone=True)
+        elif kind == "speed":
+            tries[-1] = replace(tries[-1], speed=_speed(entry))
         elif kind == "regression":
             regressions += entry["reports"]
         elif kind == "end":
@@ -198,6 +214,19 @@ def _try(entry: Entry) -> Try:
         entry["leftovers"],
         entry["timed_out"],
     )
+
+
+def _speed(entry: Entry) -> Speed:
+    cells = tuple(
+        (
+            cell["variant"],
+            cell["lanes"],
+            cell["threads"],
+            *(cell["ratio"][name] for name in ("median", "min", "max")),
+        )
+        for cell in entry["cells"]
+    )
+    return Speed(entry["kept"], cells, entry["why"])
 
 
 def _check(entry: Entry, after: int) -> Check:

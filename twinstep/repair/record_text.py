@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from twinstep.repair.facts import Facts
 from twinstep.repair.record import Check, Record, Try, cost
 
-_PHASES = {1: "1, modules", 2: "2, the whole", 3: "3, episodes", 4: "4, transfer"}
+_PHASES = {1: "1, modules", 2: "2, the whole", 3: "3, episodes", 4: "4, transfer", 5: "5, speed"}
 _SHOWN = 10
 
 
@@ -25,6 +25,14 @@ def markdown(record: Record, facts: Facts, figure: str = "") -> str:
             "Tests are those of the first check after a try: a wider check has more of them, and "
             "every regression adds some.",
             _tries(record.tries),
+        ]
+    if timed := [one for one in record.tries if one.speed]:
+        parts += [
+            "## Changes for speed",
+            "Measured in turn with the version before it: rounds of the one over rounds of the "
+            "other, median (least to most). One is kept that is faster in every round at one batch "
+            "size at least, at none slower in every round, and proven again.",
+            _speeds(timed),
         ]
     if strayed := [line for one in record.tries for line in _strayed(one)]:
         parts += ["## Changes that were not its to make", "\n".join(strayed)]
@@ -159,6 +167,20 @@ def _tries(tries: Sequence[Try]) -> str:
         ]
         for one in tries
     ]
+    return _table(rows)
+
+
+def _speeds(tries: Sequence[Try]) -> str:
+    rows = [["try", "variant", "lanes", "threads", "times as fast", "what became of it"]]
+    for one in tries:
+        assert one.speed is not None
+        kept = "kept" if not one.undone else "undone"
+        for variant, lanes, threads, *ratio in one.speed.cells:
+            median, least, most = (f"{value:.2f}" for value in ratio)
+            said = f"{median} ({least} to {most})"
+            rows.append([str(one.number), _cell(variant), str(lanes), str(threads), said, kept])
+        if one.speed.trouble:
+            rows.append([str(one.number), "", "", "", _cell(_short(one.speed.trouble)), kept])
     return _table(rows)
 
 

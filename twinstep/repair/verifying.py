@@ -7,6 +7,7 @@ nonce and every test that the base's own collection expects.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -14,7 +15,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,17 @@ class Verifier:
             return Result(trouble=f"{missing[0]}{more} did not run", seconds=result.seconds)
         return result
 
+    @contextlib.contextmanager
+    def placed(self, commit: str) -> Iterator[tuple[Path, dict[str, str]]]:
+        """Have a commit in a folder, built; yield its project and the variables to run it under.
+
+        UserError if it does not compile.
+        """
+        with_references(self._cache)
+        with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as held:
+            project = self._checkout(commit, Path(held) / "tree")
+            yield project, self._own_variables(project) | self._build(project)
+
     def _checkout(self, commit: str, folder: Path) -> Path:
         folder.mkdir()
         project = self._repository.unpack(commit, folder)
@@ -194,13 +206,16 @@ class Verifier:
 
     def _variables(self, project: Path, holdout: bool) -> dict[str, str]:
         kept = {n: v for n, v in os.environ.items() if not n.startswith(_UNKNOWN)}
-        kept |= {
+        kept |= self._own_variables(project)
+        return kept | ({"TWINSTEP_HOLDOUT_KEY": self._key} if holdout else {})
+
+    def _own_variables(self, project: Path) -> dict[str, str]:
+        return {
             "PYTHONPATH": import_path(project),
             "PYTHONNOUSERSITE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "TWINSTEP_CACHE": str(self._cache),
         }
-        return kept | ({"TWINSTEP_HOLDOUT_KEY": self._key} if holdout else {})
 
     def _expect(self, base: str, stage: Stage) -> list[str]:
         """Return the tests that the base's own files ask for; no file of an agent is there."""

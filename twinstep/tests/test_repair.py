@@ -80,7 +80,7 @@ class TestWalked:
             for c in (undone["commit"], tries[2]["base"])
         ]
         assert tree[0] == tree[1]
-        assert "Try 3 made things worse and was undone" in (made.run / "tries" / "4.md").read_text()
+        assert "Try 3 was undone: it made things worse" in (made.run / "tries" / "4.md").read_text()
 
     def test_the_witness_of_a_failed_episode_is_a_regression_before_the_next_prompt(self, walked):
         made, _ = walked

@@ -21,10 +21,12 @@ from twinstep.cli import main
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.repair import facts, figure, loop, provenance, record, record_text, trying
+from twinstep.repair.asking import Asking
 from twinstep.repair.checks import Checks
 from twinstep.repair.folders import Repository
 from twinstep.repair.journal import Journal, read
 from twinstep.repair.processes import Ended
+from twinstep.repair.speeding import Stopwatch
 from twinstep.repair.verifying import Result, Stage
 from twinstep.tests.toys import duel
 
@@ -68,7 +70,7 @@ WALK = [
     check("c0", (1,), 2, 2),
     tried(1, 1, "take", "c1", outside=["README.md", "setup.py"], leftovers=3),
     check("c1", (1,), 1, 3),
-    {"kind": "undo", "number": 1, "commit": "c2"},
+    {"kind": "undo", "number": 1, "commit": "c2", "why": "worse"},
     tried(2, 1, "take", "c3", cost=0.0123, timed_out=True),
     check("c3", (1,), 4, skipped=1),
     check("c3", (1, 2, 3), 6, 2),
@@ -209,7 +211,7 @@ class TestFigure:
 
     def test_an_undone_try_whose_check_ran_no_tests_is_marked_as_undone_too(self):
         entries = [BEGIN, tried(1, 1, "take", "c1"), check("c1", (1,), 0, trouble="no build"),
-                   {"kind": "undo", "number": 1, "commit": "c2"}]  # fmt: skip
+                   {"kind": "undo", "number": 1, "commit": "c2", "why": "worse"}]  # fmt: skip
         kept, undone, silent = figure.series(record.from_entries(NAME, entries))
         assert (kept, [one.after for one in undone], silent) == ([], [1], undone)
 
@@ -442,7 +444,10 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     journal.done("begin", lambda: {**BEGIN, "base": base})
     pairs = registry.pairs(registry.Subject(env, env.variants[0]), ["mine"])
     checks = Checks(Scripted(results), bench, base)
-    made = loop.Loop(pairs, bench, checks, journal, loop.Limits(), (2,), lambda line: None)
+    stopwatch = Stopwatch(None, pairs)
+    made = loop.Loop(
+        Asking(pairs, bench), bench, checks, stopwatch, journal, loop.Limits(), (2,), print
+    )
     bench.repository.branch_off(bench.branch, trying.branch_of(run), base)
     # The agent changes what is not its own in each try: after the second one it is over.
     assert made.run().code == loop.BREACH

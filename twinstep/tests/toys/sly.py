@@ -14,7 +14,7 @@ from twinstep.gates import GateRule, Window
 from twinstep.tests.toys import drift, duel, faulty
 
 
-def _stacked(frames):
+def stacked(frames):
     heads = {n: np.stack([getattr(f, n) for f in frames]) for n in Frame._fields if n != "state"}
     return Frame(
         **heads, state={n: np.stack([f.state[n] for f in frames]) for n in frames[0].state}
@@ -33,7 +33,7 @@ class RightInRollout(duel.Vector):
         for action in actions:
             state, frame = super().step(state, action)
             frames.append(frame)
-        return state, _stacked(frames)
+        return state, stacked(frames)
 
 
 class RightInTwoBatches(duel.Vector):
