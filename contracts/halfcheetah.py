@@ -412,6 +412,7 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
         sources=sources,
         packages=(*packages, "twinstep.candidates.rust") if rust else packages,
         slow_to_compile=not rust,
+        tests=() if rust else ("twinstep.tests.test_halfcheetah_reset",),
         **more,
     )
 

@@ -105,6 +105,8 @@ class CandidateRef:
     limit: seconds that one answer may take where it runs in a process of its own.
     shares_programs: whether the programs of all variants are the same (`jax_candidate.Programs`):
         their tests then run in one process.
+    tests: test modules of the candidate's own beside the suite's: `twinstep mutants` asks them of
+        a planted bug that the suite does not notice.
     """
 
     name: str
@@ -117,6 +119,7 @@ class CandidateRef:
     slow_to_compile: bool = False
     shares_programs: bool = False
     limit: float = 600.0
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

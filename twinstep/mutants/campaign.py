@@ -47,6 +47,7 @@ class Plan:
 class Campaign:
     """A plan carried out.
 
+    pairs: the candidate in each variant, then others that are made of the same files.
     mutants: those that the plan asks for, in the order in which they are asked: by lot, so that
     those done are a sample at any time. equivalent: the reasons of those that are called so.
     sites: of all mutants. rows: one per mutant done, plain JSON values. kept: how many rows are an
@@ -72,6 +73,11 @@ class Campaign:
         wanted = len(self.mutants) if self.plan.matrix < 0 else self.plan.matrix
         return {mutant.id for mutant in self.mutants[:wanted]}
 
+    def name_of(self, pair: Pair) -> str:
+        """Return a variant's name, after the candidate's if that is not the plan's."""
+        name, candidate = pair.subject.variant.name, pair.candidate.name
+        return name if candidate == self.plan.candidate else f"{candidate} {name}".strip()
+
     def in_order(self) -> list[dict[str, Any]]:
         """Return the rows in the order of files and lines."""
         return sorted(self.rows, key=lambda row: (row["path"], row["line"], row["what"]))
@@ -92,15 +98,17 @@ def prepare(plan: Plan) -> Campaign:
     OracleMissing where the reference cannot run.
     """
     env = registry.environment(plan.env)
-    found = [
-        pair for s in registry.subjects(env, {}) for pair in registry.pairs(s, [plan.candidate])
-    ]
+    every = [pair for s in registry.subjects(env, {}) for pair in registry.pairs(s)]
+    found = [pair for pair in every if pair.candidate.name == plan.candidate]
     if not found:
         raise UserError(f"candidate '{plan.candidate}' claims no variant of {plan.env}")
     for probe in (found[0].subject.probe, found[0].probe):
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)
     ref = found[0].candidate
+    found += [
+        pair for pair in every if pair not in found and pair.candidate.packages == ref.packages
+    ]
     mutants, known = all_mutants(ref), equivalents.read(ref)
     asked = chosen(mutants, plan.sample, plan.seed)
     lots = np.random.default_rng(plan.seed).permutation(len(asked))
@@ -128,14 +136,15 @@ class Bench:
         """Return what becomes of a mutant, as plain JSON values.
 
         It is asked in the first variant. One that nothing there notices is asked in the others,
-        in turn, until a level notices. settled: by variant and level, what is not to be asked.
+        and in candidates of the same files, in turn, until a level notices. settled: by variant and
+        level, what is not to be asked.
         UserError if the candidate fails without it.
         """
         full = mutant.id in self._campaign.full
         found: list[tuple[str, Verdict]] = []
         for pair in self._campaign.pairs:
             reference, question = self._prepared(pair)
-            here, variant = full and not found, pair.subject.variant.name
+            here, variant = full and not found, self._campaign.name_of(pair)
             known = {level: kill for (name, level), kill in settled.items() if name == variant}
             asked = replace(question, every=here, locate=here, settled=known)
             self._watch.variant, self._watch.path = variant, mutant.path

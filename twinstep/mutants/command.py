@@ -14,6 +14,7 @@ from twinstep import paths
 from twinstep.errors import UserError
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.killing import LEVELS
+from twinstep.mutants.own import asked
 from twinstep.mutants.results import ResultFile, settled_before
 from twinstep.mutants.table import counted
 from twinstep.mutants.workers import rows
@@ -69,6 +70,9 @@ def run(args: argparse.Namespace) -> int:
         todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
         for row in rows(campaign, todo, count, show):
             campaign.rows.append(row)
+            file.keep()
+        candidate = campaign.pair.candidate
+        for _ in asked(plan.env, candidate, campaign.rows, count, show):
             file.keep()
         stopped = False
     finally:

@@ -25,7 +25,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "reference": subject.env.oracle.title,
         "candidate": plan.candidate,
         "variant": subject.variant.name,
-        "other_variants": [pair.subject.variant.name for pair in campaign.pairs[1:]],
+        "other_variants": [campaign.name_of(pair) for pair in campaign.pairs[1:]],
         "command": command,
         "levels": list(plan.levels),
         "episodes": plan.episodes,
@@ -89,9 +89,11 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         some = f"{len(_full(rows))} of the mutants, drawn by lot, are asked at every level"
         how = f"{some} of {asked}, the others until a level notices"
     yield (
-        f"\n{how}; one that nothing there notices is asked in the other variants until a level "
-        "does. Only the suite's generic checks are called, level 3 with "
-        f"{found['episodes']} episodes of each driver. Brackets hold Wilson's 95 % interval."
+        f"\n{how}; one that nothing there notices is asked in the other variants, and in "
+        "candidates made of the same files, until a level does. These are the suite's generic "
+        f"checks, level 3 with {found['episodes']} episodes of each driver. What none of them "
+        "notices is asked of the tests that the environment has of its own. Brackets hold "
+        "Wilson's 95 % interval."
     )
 
 
@@ -111,7 +113,7 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         hits = [row for row in full if level in row["kills"]]
         first = sum(str(row["first"]) == level for row in good)
         alone = sum(len(row["kills"]) == 1 for row in hits)
-        every = [row for row in good if level in row["kills"]]
+        every = [row for row in good if level in row["kills"] and not row.get("own")]
         late = sum(row["kills"][level]["how"] in ("time", "crash") for row in every)
         taken = [row["seconds"][level] for row in every] or [0.0]
         rate = f"{len(hits)} of {len(full)}, {_share(len(hits), len(full))}"
@@ -119,7 +121,13 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         yield f"| {level} | {rate} | {first} | {alone} | {late} | {spent} |"
     elsewhere = sum(row["class"] == "killed" and row["variant"] != found["variant"] for row in good)
     if elsewhere:
-        yield f"\n{elsewhere} are killed in another variant only."
+        yield f"\n{elsewhere} are killed in another variant or candidate only."
+    own = [row for row in good if row.get("own") and row["class"] == "killed"]
+    if own:
+        files = sorted(
+            {kill["check"].partition("::")[0] for r in own for kill in r["kills"].values()}
+        )
+        yield f"\n{len(own)} are killed by the environment's own tests only: {', '.join(files)}."
     asked = [row for row in good if "located" in row]
     if asked:
         where = Counter(row["located"] for row in asked)

@@ -1,0 +1,170 @@
+"""Ask the tests that an environment has of its own what the generic checks did not notice.
+
+`python -m twinstep.mutants.own ENV CANDIDATE ID OUT` plants one bug (`-`: none) in a process and
+runs these tests there, up to the first that fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twinstep import registry
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.mutants.killing import Kill
+from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.repair import processes
+
+#: Seconds on the clock that the tests may take, and how many times what they take without a bug.
+LIMIT, _SLOWER = 900.0, 10
+_SUITES = ("properties", "interactions", "rollouts")
+_LEVELS = (1, 2, 3)
+_GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+class OwnTests:
+    """The tests of one candidate's environment: those beside the generic ones in the suite's
+    packages, and those that the candidate names in `tests`.
+    """
+
+    def __init__(self, env: str, ref: CandidateRef) -> None:
+        self._env, self._ref = env, ref
+        self._limit = 0.0
+
+    def begin(self) -> bool:
+        """Run them without a bug; whether there are any. UserError if one fails."""
+        if not packages(self._env) and not self._ref.tests:
+            return False
+        seconds, found = self._run("-", 4 * LIMIT)
+        if found is not None:
+            raise UserError(
+                f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
+                f"({found.check}: {found.detail}): mend it first"
+            )
+        self._limit = max(LIMIT, _SLOWER * seconds)
+        return True
+
+    def ask(self, mutant: str) -> Kill | None:
+        """Return what the tests make of a mutant, None if all pass. May run in a thread."""
+        return self._run(mutant, self._limit)[1]
+
+    def _run(self, mutant: str, limit: float) -> tuple[float, Kill | None]:
+        with tempfile.TemporaryDirectory(prefix="twinstep-own-") as held:
+            out, log = Path(held) / "found.json", Path(held) / "log"
+            command = [sys.executable, "-m", __name__, self._env, self._ref.name, mutant, str(out)]
+            ended = processes.run(command, Path.cwd(), os.environ, limit, log)
+            if ended.timed_out:
+                return ended.seconds, Kill(1, "own tests", "time", f"not done after {limit:g} s")
+            if not out.is_file():
+                last = (ended.said.strip().splitlines() or [f"exit code {ended.code}"])[-1]
+                return ended.seconds, Kill(1, "own tests", "crash", last[:200])
+            found = json.loads(out.read_text())
+            return ended.seconds, Kill(**found) if found else None
+
+
+def packages(env: str) -> list[str]:
+    """Return the packages of the suite that hold an environment's own tests."""
+    named = [f"twinstep.{suite}.{env}" for suite in _SUITES]
+    return [name for name in named if importlib.util.find_spec(name) is not None]
+
+
+class _First:
+    """A plugin that keeps the first failure."""
+
+    def __init__(self) -> None:
+        self.kill: Kill | None = None
+        self._level: dict[str, int] = {}
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Learn a test's level; one without counts for the first."""
+        found = [level for level in _LEVELS if item.get_closest_marker(f"level{level}")]
+        self._level[item.nodeid] = found[0] if found else 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Notice a file that cannot be imported."""
+        if report.failed:
+            self._keep(1, report.nodeid, "build", report.longreprtext)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Notice a failure, also of a fixture."""
+        if report.failed:
+            level = self._level.get(report.nodeid, 1)
+            self._keep(level, report.nodeid, "difference", report.longreprtext)
+
+    def _keep(self, level: int, name: str, how: str, text: str) -> None:
+        said = [line for line in text.splitlines() if line.startswith("E ")] or [text]
+        if self.kill is None:
+            self.kill = Kill(level, name, how, said[0].removeprefix("E ").strip()[:200])
+
+
+def _main(env: str, candidate: str, mutant: str, out: str) -> None:
+    ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
+    (bug,) = [m for m in all_mutants(ref) if m.id == mutant] or [None]
+    first = _First()
+    # This process has imported twinstep before pytest could rewrite its assertions.
+    quiet = [
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    chosen = ["-m", "not slow and not level4", "--env", env, "--candidate", candidate]
+    with planted(ref, bug):
+        if bug is not None:
+            # At once: pytest loads what belongs to a plugin's distribution by a finder of its own.
+            importlib.import_module(bug.module)
+        for words in ([*chosen, "--pyargs", *packages(env)], ["--pyargs", *ref.tests]):
+            if words[-1] == "--pyargs" or first.kill is not None:
+                continue
+            code = pytest.main([*quiet, *words], plugins=[first])
+            if first.kill is None and code not in _GOOD:
+                raise SystemExit(f"pytest ended with {int(code)}")
+    Path(out).write_text(json.dumps(vars(first.kill) if first.kill else {}))
+
+
+def asked(
+    env: str,
+    ref: CandidateRef,
+    rows: list[dict[str, Any]],
+    workers: int,
+    tell: Callable[[str], None],
+) -> Iterator[dict[str, Any]]:
+    """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
+
+    `own` in it: whether these tests noticed. UserError if one fails without a bug.
+    """
+    todo = [row for row in rows if row["class"] == "survivor" and "own" not in row]
+    tests = OwnTests(env, ref)
+    if not todo:
+        return
+    tell("the environment's own tests, without a bug")
+    if not tests.begin():
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for row, kill in zip(todo, pool.map(lambda row: tests.ask(row["id"]), todo), strict=True):
+            row["own"] = kill is not None
+            if kill is not None:
+                about: dict[str, Any] = {
+                    "check": kill.check, "how": kill.how, "detail": kill.detail,
+                }  # fmt: skip
+                row |= {"class": "killed", "first": kill.level, "kills": {str(kill.level): about}}
+                row.pop("diff", None)
+            tell(f"{row['path']}:{row['line']}, {row['what']}: the environment's own tests")
+            yield row
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])
