@@ -105,7 +105,9 @@ class _First:
     def _keep(self, level: int, name: str, how: str, text: str) -> None:
         said = [line for line in text.splitlines() if line.startswith("E ")] or [text]
         if self.kill is None:
-            self.kill = Kill(level, name, how, said[0].removeprefix("E ").strip()[:200])
+            self.kill = Kill(
+                level, name, how, said[0].removeprefix("E ").strip().partition("\n")[0][:200]
+            )
 
 
 def _main(env: str, candidate: str, mutant: str, out: str) -> None:
@@ -122,6 +124,8 @@ def _main(env: str, candidate: str, mutant: str, out: str) -> None:
         "ignore::pytest.PytestAssertRewriteWarning",
     ]
     chosen = ["-m", "not slow and not level4", "--env", env, "--candidate", candidate]
+    beside = Path(out).parent
+    quiet += ["--verdict", str(beside / "verdict.json"), "--report-dir", str(beside / "reports")]
     with planted(ref, bug):
         if bug is not None:
             # At once: pytest loads what belongs to a plugin's distribution by a finder of its own.

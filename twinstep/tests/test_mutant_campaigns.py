@@ -11,6 +11,7 @@ from twinstep.errors import UserError
 from twinstep.mutants import workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
+from twinstep.mutants.own import asked
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.workers import rows
@@ -74,6 +75,21 @@ def test_a_bug_that_ends_or_stops_its_process_is_noticed_by_that_level_alone(
 def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign):
     with pytest.raises(UserError, match="ended at some check without a planted bug"):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, _ends_at_once))
+
+
+def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one_passes(campaign):
+    every = prepare(Plan("pong", "jax"))
+    ball = next(m for m in every.mutants if m.path.endswith("ball.py") and m.what == "< to >=")
+    same = next(iter(every.equivalent))
+    known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+             for name in (ball.id, same)]  # fmt: skip
+    told = []
+    found = list(asked("pong", campaign.pair.candidate, known, 1, told.append))
+    assert [(row["own"], row["class"]) for row in found] == [(True, "killed"), (False, "survivor")]
+    (kill,) = found[0]["kills"].values()
+    assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
+    assert found[0]["first"] == 1
+    assert list(asked("pong", campaign.pair.candidate, known, 1, told.append)) == []
 
 
 def test_an_error_of_the_program_is_no_verdict(campaign):
