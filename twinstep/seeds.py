@@ -143,7 +143,7 @@ def files_hash(folders: list[Path]) -> str:
 
 def _is_source(path: Path, inner: Path) -> bool:
     hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
-    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in (PACKAGED, ABOUT_MUTANTS)
+    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in (PACKAGED, *ABOUT_MUTANTS)
     return path.is_file() and not hidden and not derived
 
 
@@ -154,6 +154,6 @@ def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
 
 #: The verdict that a candidate's package brings along; it is about the other files.
 PACKAGED = "verdict.json"
-#: The list of mutants that are equivalent, which is about the other files too.
-ABOUT_MUTANTS = "mutants.toml"
+#: The lists of mutants that are equivalent, of Python and Rust, which are about other files too.
+ABOUT_MUTANTS = ("mutants.toml", "mutants-rust.toml")
 _SKIPPED = {"__pycache__", "target", "node_modules"}

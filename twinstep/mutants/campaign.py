@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,13 +16,17 @@ from twinstep import registry
 from twinstep.errors import OracleMissing, UserError
 from twinstep.harness import Harness, Settings
 from twinstep.mutants import equivalents
+from twinstep.mutants.forked import judged
 from twinstep.mutants.killing import LEVELS, LIMIT, Kill, Question, Verdict, Watch, judge
 from twinstep.mutants.mutator import all_mutants, diff_of, source_files
 from twinstep.mutants.remembering import RememberingReference
+from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.strata import chosen
 from twinstep.registry import Pair
 
+#: What a level of a compiled candidate may take at least: there is nothing to trace in it.
+_COMPILED_LIMIT = 20.0
 #: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
 _SLOWER = 5
 
@@ -118,18 +123,22 @@ def prepare(plan: Plan) -> Campaign:
 class Bench:
     """The references of all variants that were asked for, each once its candidate has passed.
 
-    watch: told of each check that begins.
+    watch: told of each check that begins. folder: where a candidate's compiled part is compiled.
     """
 
-    def __init__(self, campaign: Campaign, watch: Watch) -> None:
-        plan = campaign.plan
+    def __init__(self, campaign: Campaign, watch: Watch, folder: Path) -> None:
+        plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
+        self._shop = Workshop(ref, folder) if ref.build else None
         self._harness = Harness(Settings(episodes=plan.episodes))
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
 
     def begin(self) -> None:
         """Ask the candidate as it is in the first variant. UserError if it fails."""
+        if self._shop is not None:
+            self._watch.begins(0, "the build", 10 * LIMIT)
+            self._shop.build(None)
         self._prepared(self._campaign.pair)
 
     def row(self, mutant: Mutant, settled: Mapping[tuple[str, int], Kill]) -> dict[str, Any]:
@@ -142,18 +151,40 @@ class Bench:
         """
         full = mutant.id in self._campaign.full
         found: list[tuple[str, Verdict]] = []
+        begun = time.perf_counter()
+        if self._shop is not None:
+            self._watch.variant = self._campaign.name_of(self._campaign.pair)
+            self._watch.begins(0, "the build", 10 * LIMIT)
+            try:
+                self._shop.build(mutant)
+            except UserError as error:
+                kill = Kill(1, "the build", "build", _compilers_word(str(error)))
+                return _row(self._campaign, mutant, "", Verdict({1: kill}, {1: 0.0}))
+        built = round(time.perf_counter() - begun, 3)
         for pair in self._campaign.pairs:
             reference, question = self._prepared(pair)
             here, variant = full and not found, self._campaign.name_of(pair)
             known = {level: kill for (name, level), kill in settled.items() if name == variant}
             asked = replace(question, every=here, locate=here, settled=known)
             self._watch.variant, self._watch.path = variant, mutant.path
-            verdict = judge(reference, pair, mutant, asked, self._watch)
+            verdict = self._judged(reference, pair, mutant, asked)
             self._watch.learn(verdict)
             found.append((variant, verdict))
             if verdict.kills:
-                return _row(self._campaign, mutant, *found[-1])
-        return _row(self._campaign, mutant, *found[0])
+                break
+        row = _row(self._campaign, mutant, *(found[-1] if found[-1][1].kills else found[0]))
+        return row | ({"compiling": built} if self._shop is not None else {})
+
+    def _judged(
+        self, reference: RememberingReference, pair: Pair, mutant: Mutant, question: Question
+    ) -> Verdict:
+        if self._shop is None:
+            return judge(reference, pair, mutant, question, self._watch)
+
+        def ask(question: Question, watch: Watch) -> Verdict:
+            return judge(reference, pair, mutant, question, watch)
+
+        return judged(ask, question, self._watch, self._shop)
 
     def _prepared(self, pair: Pair) -> tuple[RememberingReference, Question]:
         if pair.label not in self._references:
@@ -169,7 +200,10 @@ class Bench:
                     f"({kill.check}: {kill.detail}): mend it first"
                 )
             made.oracle.learning = False
-            limits = {level: max(LIMIT, _SLOWER * took) for level, took in verdict.seconds.items()}
+            # A copy of this process must not talk to the same oracle: each begins one of its own.
+            made.oracle.close()
+            least = LIMIT if self._shop is None else _COMPILED_LIMIT
+            limits = {level: max(least, _SLOWER * took) for level, took in verdict.seconds.items()}
             self._references[pair.label] = made, replace(self._question, limits=limits)
         return self._references[pair.label]
 
@@ -210,6 +244,12 @@ def _row(campaign: Campaign, mutant: Mutant, variant: str, verdict: Verdict) -> 
     return row
 
 
+def _compilers_word(text: str) -> str:
+    """Return the first line of what a compiler says that names an error."""
+    lines = [line for line in text.splitlines() if line.startswith("error")]
+    return (lines or text.splitlines()[-1:])[0][:200]
+
+
 def class_of(verdict: Verdict, equivalent: bool) -> str:
     """Return killed, build, survivor, equivalent; `refuted`: called equivalent, and killed."""
     if equivalent:
@@ -235,11 +275,15 @@ def located(pair: Pair, mutant: Mutant, suspect: str) -> str:
 
 
 @contextlib.contextmanager
-def compilation_cache(folder: Path) -> Iterator[None]:
-    """Keep what is compiled of mutants in a folder of their own.
+def compilation_cache(campaign: Campaign, folder: Path) -> Iterator[None]:
+    """Keep what JAX compiles of mutants in a folder of their own.
 
-    Most programs of a mutant are another one's too, and nobody needs them later.
+    Most programs of a mutant are another one's too, and nobody needs them later. Of a candidate
+    with a compiled part nothing is JAX's, and a process that has its threads should not be copied.
     """
+    if campaign.pair.candidate.build:
+        yield
+        return
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from twinstep import paths
 from twinstep.errors import UserError
-from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.campaign import Campaign, Plan, prepare
 from twinstep.mutants.killing import LEVELS
 from twinstep.mutants.own import asked
 from twinstep.mutants.results import ResultFile, settled_before
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
-    file = ResultFile(args.out / plan.env, campaign, count, command_of(plan))
+    file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()
     elif args.again:
@@ -72,8 +72,10 @@ def run(args: argparse.Namespace) -> int:
             campaign.rows.append(row)
             file.keep()
         candidate = campaign.pair.candidate
-        for _ in asked(plan.env, candidate, campaign.rows, count, show):
-            file.keep()
+        # A compiled part would have to be compiled again for each.
+        if not candidate.build:
+            for _ in asked(plan.env, candidate, campaign.rows, count, show):
+                file.keep()
         stopped = False
     finally:
         show("")
@@ -84,8 +86,14 @@ def run(args: argparse.Namespace) -> int:
         if row["class"] != "killed":
             print(f"{row['class']}: {row['id']} {row['path']}:{row['line']}, {row['what']}")
     killed = sum(row["class"] != "survivor" for row in good)
-    print(f"{killed} of {len(good)} mutants killed; written: {args.out / plan.env}.json and .md")
+    print(f"{killed} of {len(good)} mutants killed; written: {file.stem}.json and .md")
     return 1 if any(row["class"] == "refuted" for row in campaign.rows) else 0
+
+
+def stem_of(campaign: Campaign) -> str:
+    """Return the name of a result's files: the environment's, and a compiled candidate's."""
+    plan = campaign.plan
+    return f"{plan.env}-{plan.candidate}" if campaign.pair.candidate.build else plan.env
 
 
 def plan_of(args: argparse.Namespace) -> Plan:

@@ -1,5 +1,7 @@
 """Mutants that change nothing: `mutants.toml` beside the candidate's adapter, each with a proof.
 
+Those of a compiled part are listed in `mutants-rust.toml`.
+
     [[equivalent]]
     id = "3f2a90c1de"
     before = "past = x <= 0"
@@ -26,7 +28,8 @@ _WORDS = ("id", "before", "after", "reason")
 def path_of(ref: CandidateRef) -> Path:
     """Return where a candidate's equivalents are listed; the file need not exist."""
     package = ref.factory.partition(":")[0].rpartition(".")[0]
-    return (package_folder(package) if package else Path()) / ABOUT_MUTANTS
+    name = ABOUT_MUTANTS[bool(ref.build)]
+    return (package_folder(package) if package else Path()) / name
 
 
 def read(ref: CandidateRef) -> dict[str, str]:

@@ -219,15 +219,19 @@ def _ask(
         if clock.over:
             lab.oracle.close()  # it may have been in the middle of an answer
             return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
-        how, text = _reading(error)
+        how, text = _reading(error, bool(lab.pair.candidate.build))
         return Kill(level, name, how, text), getattr(error, "outcome", None)
 
 
-def _reading(error: Exception) -> tuple[str, str]:
-    """Return how a check noticed, and one line; raise again what is no verdict on a mutant."""
+def _reading(error: Exception, compiled: bool) -> tuple[str, str]:
+    """Return how a check noticed, and one line; raise again what is no verdict on a mutant.
+
+    compiled: whether it runs because it could be built, so that what it raises is a crash.
+    """
     text = (str(error).strip() or type(error).__name__).partition("\n")[0][:200]
     if isinstance(error, CandidateBroken):
-        return ("build" if error.detail else "contract"), text
+        raised = "crash" if compiled else "build"
+        return (raised if error.detail else "contract"), text
     # A plain assertion is a check's own; an oracle fails on a state that a mutant handed to it.
     if isinstance(error, Found | AssertionError | OracleFailed):
         return "difference", text

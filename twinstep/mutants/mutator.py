@@ -16,13 +16,20 @@ from types import CodeType, ModuleType
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.mutants.rust_sites import rust_mutants_of
 from twinstep.mutants.sites import Mutant, mutants_of
 from twinstep.seeds import package_folder
+
+#: Rust files and folders that no candidate is made of.
+_NOT_SHIPPED = {"tests", "examples", "benches", "build"}
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that bugs are planted in. path: from the repository's root. name: its module."""
+    """A file that bugs are planted in.
+
+    path: from the repository's root. name: its module, "" of Rust's.
+    """
 
     name: str
     path: str
@@ -30,10 +37,13 @@ class SourceFile:
 
 
 def source_files(ref: CandidateRef) -> list[SourceFile]:
-    """Return the Python files of a candidate's packages that its `edit` globs name.
+    """Return the files that a candidate's `edit` globs name: Rust's if it has a compiled part.
 
-    The module of its factory, an adapter, is none of them. UserError if there are none.
+    Else the Python files of its packages, without the module of its factory, an adapter.
+    UserError if there are none.
     """
+    if ref.build:
+        return _rust_files(ref)
     found: dict[Path, SourceFile] = {}
     adapter = ref.factory.partition(":")[0]
     for package in ref.packages:
@@ -48,6 +58,22 @@ def source_files(ref: CandidateRef) -> list[SourceFile]:
         raise UserError(
             f"candidate '{ref.name}' has no Python files to plant bugs in: its `packages` hold "
             "none that its `edit` names"
+        )
+    return list(found.values())
+
+
+def _rust_files(ref: CandidateRef) -> list[SourceFile]:
+    found = {}
+    for glob in ref.edit:
+        folder = Path(glob.partition("*")[0])
+        for file in sorted(folder.rglob("*.rs")):
+            apart = _NOT_SHIPPED.intersection(file.with_suffix("").relative_to(folder).parts)
+            if fnmatch.fnmatchcase(file.as_posix(), glob) and not apart:
+                found[file] = SourceFile("", file.as_posix(), file)
+    if not found:
+        raise UserError(
+            f"candidate '{ref.name}' has no Rust files to plant bugs in: run this where its `edit` "
+            "can be found"
         )
     return list(found.values())
 
@@ -67,13 +93,17 @@ def all_mutants(ref: CandidateRef) -> list[Mutant]:
     return [
         mutant
         for source in source_files(ref)
-        for mutant in mutants_of(source.file.read_bytes(), source.path, source.name)
+        for mutant in (
+            mutants_of(source.file.read_bytes(), source.path, source.name)
+            if source.name
+            else rust_mutants_of(source.file.read_bytes(), source.path)
+        )
     ]
 
 
 def diff_of(mutant: Mutant, ref: CandidateRef) -> list[str]:
     """Return a mutant's unified diff, a line each, without lines of context."""
-    file = next(source.file for source in source_files(ref) if source.name == mutant.module)
+    file = next(source.file for source in source_files(ref) if source.path == mutant.path)
     before = file.read_bytes()
     old, new = (text.decode().splitlines() for text in (before, mutant.applied(before)))
     return list(difflib.unified_diff(old, new, mutant.path, mutant.path, n=0, lineterm=""))
@@ -136,8 +166,9 @@ class _Finder(MetaPathFinder):
     """Gives the mutated module its source."""
 
     def __init__(self, ref: CandidateRef, mutant: Mutant | None) -> None:
+        # A bug in Rust is in the library that is imported: see `rust_workshop`.
         self._name = mutant.module if mutant else ""
-        if mutant is not None:
+        if mutant is not None and mutant.module:
             self._file = next(s.file for s in source_files(ref) if s.name == mutant.module)
             self._source = mutant.applied(self._file.read_bytes())
 

@@ -65,14 +65,30 @@ class Mutant:
         return source
 
 
+@dataclass(frozen=True)
+class Site:
+    """A mutant without its name. The fields are those of Mutant."""
+
+    operator: str
+    what: str
+    line: int
+    symbol: str
+    edits: tuple[tuple[int, int, bytes], ...]
+
+
 def mutants_of(source: bytes, path: str, module: str) -> list[Mutant]:
     """Return all mutants of a Python file in the order of its lines; SyntaxError if it is none."""
     finder = _Finder(source)
     finder.visit(ast.parse(source))
+    return named(finder.sites, source, path, module)
+
+
+def named(sites: list[Site], source: bytes, path: str, module: str) -> list[Mutant]:
+    """Return the mutants of a file's sites, in the order of its lines."""
     lines = source.splitlines()
     seen: Counter[str] = Counter()
     found = []
-    for site in sorted(finder.sites, key=lambda s: (s.edits[0][:2], s.operator, s.what)):
+    for site in sorted(sites, key=lambda s: (s.edits[0][:2], s.operator, s.what)):
         text = lines[site.line - 1].strip().decode()
         key = "\0".join((path, site.operator, site.what, text))
         named = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()[:10]
@@ -80,15 +96,6 @@ def mutants_of(source: bytes, path: str, module: str) -> list[Mutant]:
         made = (named, path, module, site.operator, site.what, site.line, site.symbol, site.edits)
         found.append(Mutant(*made))
     return found
-
-
-@dataclass(frozen=True)
-class _Site:
-    operator: str
-    what: str
-    line: int
-    symbol: str
-    edits: tuple[tuple[int, int, bytes], ...]
 
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
@@ -129,7 +136,7 @@ class _Finder(ast.NodeVisitor):
     """Collects the sites of one file."""
 
     def __init__(self, source: bytes) -> None:
-        self.sites: list[_Site] = []
+        self.sites: list[Site] = []
         self._source = source
         starts = [0, *(found.end() for found in re.finditer(rb"\n", source))]
         self._starts = starts
@@ -250,7 +257,7 @@ class _Finder(ast.NodeVisitor):
     def _add(
         self, operator: str, what: str, node: ast.expr, *edits: tuple[int, int, bytes]
     ) -> None:
-        self.sites.append(_Site(operator, what, self._line(edits[0][0]), self._symbol, edits))
+        self.sites.append(Site(operator, what, self._line(edits[0][0]), self._symbol, edits))
 
     def _line(self, offset: int) -> int:
         return self._source.count(b"\n", 0, offset) + 1

@@ -78,11 +78,11 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
         f"{classes['survivor']} survive. Not counted: {classes['build']} that cannot be imported, "
         f"built or traced, and {classes['equivalent']} that are equivalent, each with its proof "
-        "in `mutants.toml`."
+        "beside the candidate's adapter."
     )
     if classes["refuted"]:
         named = ", ".join(row["id"] for row in rows if row["class"] == "refuted")
-        yield f"\n**Called equivalent in `mutants.toml`, and killed: {named}.**"
+        yield f"\n**Called equivalent, and killed: {named}.**"
     asked = f"variant {found['variant']}" if found["variant"] else "its only variant"
     how = f"Every mutant is asked at every level of {asked}"
     if found["matrix"] >= 0:
@@ -119,6 +119,11 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         rate = f"{len(hits)} of {len(full)}, {_share(len(hits), len(full))}"
         spent = f"{statistics.median(taken):.2f} ({max(taken):.2f})"
         yield f"| {level} | {rate} | {first} | {alone} | {late} | {spent} |"
+    if compiling := [row["compiling"] for row in good if "compiling" in row]:
+        yield (
+            f"\nCompiling one takes {statistics.median(compiling):.1f} s "
+            f"(median; at most {max(compiling):.1f})."
+        )
     elsewhere = sum(row["class"] == "killed" and row["variant"] != found["variant"] for row in good)
     if elsewhere:
         yield f"\n{elsewhere} are killed in another variant or candidate only."

@@ -208,8 +208,9 @@ def _work(pipe: connection.Connection, plan: Plan, core: int, folder: Path) -> N
     os.sched_setaffinity(0, {core})
     try:
         campaign = prepare(plan)
-        with compilation_cache(folder):
-            bench = Bench(campaign, _Telling(pipe))
+        own = folder / str(os.getpid())
+        with compilation_cache(campaign, folder):
+            bench = Bench(campaign, _Telling(pipe), own)
             try:
                 bench.begin()
                 pipe.send(("ready",))
@@ -225,13 +226,13 @@ def _work(pipe: connection.Connection, plan: Plan, core: int, folder: Path) -> N
 
 
 def _judge(pipe: connection.Connection, bench: Bench, campaign: Campaign) -> None:
-    import jax
-
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
     done = 0
     while (asked := pipe.recv()) is not None:
         name, settled = asked
         pipe.send(("row", bench.row(mutants[name], settled)))
         done += 1
-        if done % _TOGETHER == 0:
+        if done % _TOGETHER == 0 and not campaign.pair.candidate.build:
+            import jax
+
             jax.clear_caches()

@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from twinstep.errors import UserError
 from twinstep.repair import processes
@@ -23,18 +24,18 @@ def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
     Without network, with the locked versions, and with what the run compiled before. UserError
     with the compiler's first error if it does not compile.
     """
-    found = {workspace: None for glob in globs if (workspace := _workspace(project, glob))}
+    found = {workspace: None for glob in globs if (workspace := workspace_of(project, glob))}
     if not found:
         return {}
     place = project / ".twinstep" / "built"
     place.mkdir(parents=True, exist_ok=True)
     for workspace in found:
-        for library in _compiled(workspace, run):
+        for library in compiled(workspace, run / "target", run / "build.log"):
             shutil.copy2(library, place / f"{library.stem.removeprefix('lib')}.abi3.so")
     return {"PYTHONPATH": f"{place}:{import_path(project)}"}
 
 
-def _workspace(project: Path, glob: str) -> Path | None:
+def workspace_of(project: Path, glob: str) -> Path | None:
     """Return the folder of the outermost Cargo.toml above what a glob names."""
     folder = (project / (glob.partition("*")[0] + "x")).parent
     above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
@@ -42,8 +43,13 @@ def _workspace(project: Path, glob: str) -> Path | None:
     return with_manifest[-1] if with_manifest else None
 
 
-def _compiled(workspace: Path, run: Path) -> list[Path]:
-    """Return the dynamic libraries of a workspace's own crates."""
+def compiled(
+    workspace: Path, target: Path, log: Path, more: Mapping[str, str] = MappingProxyType({})
+) -> list[Path]:
+    """Return the dynamic libraries of a workspace's own crates.
+
+    more: variables for cargo. UserError with the compiler's first error if it does not compile.
+    """
     command = ["cargo", "build", "--release", "--offline", "--locked", "--message-format=json"]
     command += ["--manifest-path", str(workspace / "Cargo.toml"), "--workspace"]
     env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
@@ -52,8 +58,7 @@ def _compiled(workspace: Path, run: Path) -> list[Path]:
         for n in ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
         if n in os.environ
     }
-    env |= {"CARGO_TARGET_DIR": str(run / "target"), "PYO3_PYTHON": sys.executable}
-    log = run / "build.log"
+    env |= {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable, **more}
     try:
         done = processes.run(command, workspace, env, LIMIT, log)
     except OSError as error:

@@ -1,0 +1,182 @@
+"""Other releases of a reference, asked as if they were the pinned one: does the suite notice?
+
+    .venv/bin/python tools/neighbours.py
+
+Each is installed into a folder of its own and stands in for the oracle in a project made for it;
+the candidate is the one that is proven against the pinned release. A level that fails has told the
+two apart. One that passes shows that, on the tested domain, the releases are the same. Of Pokemon
+Showdown's other package see `test_the_other_package_of_the_same_simulator_is_found_...`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twinstep import machine, paths
+
+LEVELS = {1: "properties", 2: "interactions", 3: "rollouts"}
+_PROJECT = '''"""The environment with another release of its reference."""
+
+import dataclasses
+import sys
+
+from twinstep.environment import Probe
+from twinstep.{contract} import ENVIRONMENT as PINNED
+
+FOLDER, RELEASE = {folder!r}, {release!r}
+
+
+def oracle(contract):
+    """Import the bridge only after the other release is the first that is found."""
+    sys.path.insert(0, FOLDER)
+    module, _, name = PINNED.oracle.factory.partition(":")
+    made = getattr(__import__(module, fromlist=[name]), name)(contract)
+    found = sys.modules[{package!r}]
+    assert str(found.__file__).startswith(FOLDER), found.__file__
+    return made
+
+
+def probe(params):
+    return Probe({{{package!r}: RELEASE}})
+
+
+ENV = dataclasses.replace(
+    PINNED,
+    name="neighbour",
+    oracle=dataclasses.replace(
+        PINNED.oracle,
+        title=RELEASE,
+        factory="neighbour:oracle",
+        probe="neighbour:probe",
+        package="neighbour",
+    ),
+    variants=PINNED.variants[:1],
+)
+'''
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A release. contract: the module that declares the environment, as `contracts.x:NAME`."""
+
+    env: str
+    contract: str
+    candidate: str
+    package: str
+    version: str
+
+
+NEIGHBOURS = (
+    *(
+        Neighbour("halfcheetah", "contracts.halfcheetah:HALFCHEETAH", "rust64", "mujoco", version)
+        for version in ("3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.16.0", "4.0.0")
+    ),
+    *(
+        Neighbour("emurust", "contracts.emurust:EMURUST", "rust", "pyboy", version)
+        for version in ("2.6.1", "2.7.0", "2.8.0", "2.8.1")
+    ),
+)
+
+
+def asked(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
+    """Return what each level makes of a release, as plain JSON values."""
+    release = f"{neighbour.package}=={neighbour.version}"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-input",
+         "--disable-pip-version-check", "--target", str(folder / "release"), release],
+        check=True,
+    )  # fmt: skip
+    contract, _, name = neighbour.contract.partition(":")
+    source = _PROJECT.format(
+        contract=contract,
+        folder=str(folder / "release"),
+        release=release,
+        package=neighbour.package,
+    ).replace("ENVIRONMENT", name)
+    (folder / "neighbour").mkdir()
+    (folder / "neighbour" / "__init__.py").write_text(source)
+    (folder / "pyproject.toml").write_text('[tool.twinstep.envs]\nneighbour = "neighbour:ENV"\n')
+    row: dict[str, Any] = {"env": neighbour.env, "release": release, "levels": {}}
+    for level, package in LEVELS.items():
+        chosen = ["-m", f"level{level}", "--env", "neighbour", "--candidate", neighbour.candidate]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "--pyargs", f"twinstep.{package}", *chosen],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        counts = done.stdout.strip().rpartition("\n")[2]
+        if done.returncode not in (0, 1):
+            raise SystemExit(
+                f"{release}, level {level}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+            )
+        row["levels"][str(level)] = {"differs": done.returncode == 1, "tests": counts.strip("= ")}
+    row["first"] = _first(folder)
+    return row
+
+
+def _first(folder: Path) -> str:
+    """Return what a report says of the earliest difference, "" without one."""
+    records = [
+        json.loads(path.read_text())
+        for path in sorted((folder / ".twinstep" / "reports").glob("*.json"))
+    ]
+    if not records:
+        return ""
+    one = min(records, key=lambda record: (record["level"], record["test"]))
+    suspect = next((s["module"] for s in one["suspects"]), "")
+    test = one["test"].rpartition("::")[2]
+    return f"{test}{': ' + suspect if suspect else ''}"
+
+
+def table(found: dict[str, Any]) -> str:
+    """Return the result for readers."""
+    who = found["machine"]
+    lines = [
+        "# Neighbouring releases of the references",
+        "",
+        "`tools/neighbours.py`: each release in the oracle's place, the candidate that is proven",
+        "against the pinned one, first variant.",
+        "",
+        f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores",
+        f"- versions: {', '.join(f'{n} {v}' for n, v in found['versions'].items())}",
+        "",
+        "| environment | release | level 1 | level 2 | level 3 | the report of the lowest level |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in found["rows"]:
+        cells = [
+            f"{'differs' if level['differs'] else 'the same'} ({level['tests']})"
+            for level in row["levels"].values()
+        ]
+        lines.append(f"| {' | '.join([row['env'], row['release'], *cells, row['first']])} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Ask the releases and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--env", choices=sorted({n.env for n in NEIGHBOURS}), default="")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/neighbours"))
+    args = parser.parse_args()
+    rows = []
+    for neighbour in NEIGHBOURS:
+        if args.env in ("", neighbour.env):
+            with tempfile.TemporaryDirectory(prefix="twinstep-neighbours-") as folder:
+                rows.append(asked(neighbour, Path(folder)))
+            print(json.dumps(rows[-1]), flush=True)
+    found = {"machine": machine.machine([0, 1]), "versions": machine.versions(), "rows": rows}
+    stem = args.out
+    paths.write_atomically(stem.with_suffix(".json"), (json.dumps(found, indent=1) + "\n").encode())
+    paths.write_atomically(stem.with_suffix(".md"), table(found).encode())
+
+
+if __name__ == "__main__":
+    main()

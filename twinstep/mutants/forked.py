@@ -1,0 +1,139 @@
+"""Judge a compiled candidate in a copy of this process: what was loaded cannot be taken out.
+
+A bug may also end the copy, or hang it inside compiled code. Then the level that was asked counts
+as having noticed, and another copy asks the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from twinstep.errors import UserError
+from twinstep.mutants.killing import LIMIT, Kill, Question, Verdict, Watch
+from twinstep.mutants.rust_workshop import Workshop
+
+#: Seconds beyond a level's limit after which the copy is ended, and how many times the limit may
+#: pass on the clock on the wall.
+_GRACE, _ASLEEP = 10.0, 10
+
+
+class _Telling(Watch):
+    """Tells the process that waits what is asked; the order of checks is that of another watch."""
+
+    def __init__(self, end: Connection, known: Watch) -> None:
+        super().__init__()
+        self._end, self._known = end, known
+
+    def begins(self, level: int, check: str, limit: float) -> None:
+        """Tell of a check."""
+        self._end.send(("at", level, check, limit))
+
+    def first(self, level: int) -> list[str]:
+        """Return the checks that come first."""
+        return self._known.first(level)
+
+
+def judged(
+    ask: Callable[[Question, Watch], Verdict], question: Question, watch: Watch, shop: Workshop
+) -> Verdict:
+    """Return what `ask` says in copies of this process that have the workshop's build.
+
+    watch: hears of every check.
+    """
+    settled = dict(question.settled)
+    while True:
+        found = _in_a_copy(ask, replace(question, settled=dict(settled)), watch, shop)
+        if isinstance(found, Verdict):
+            return found
+        settled[found.level] = found
+
+
+def _in_a_copy(
+    ask: Callable[[Question, Watch], Verdict], question: Question, watch: Watch, shop: Workshop
+) -> Verdict | Kill:
+    """Return the verdict of a copy, or the kill of a level in which it ended."""
+    here, there = multiprocessing.Pipe()
+    pid = os.fork()
+    if not pid:
+        here.close()
+        _copy(ask, question, _Telling(there, watch), there, shop)
+    there.close()
+    try:
+        return _awaited(here, pid, watch, question.levels[0])
+    finally:
+        here.close()
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _copy(
+    ask: Callable[[Question, Watch], Verdict],
+    question: Question,
+    telling: Watch,
+    end: Connection,
+    shop: Workshop,
+) -> None:
+    """Be the copy: ask, send the verdict, end."""
+    answer: Any = None
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+        # What a panic says is in the verdict.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.path.insert(0, str(shop.place))
+        importlib.invalidate_caches()
+        for name in shop.modules:
+            sys.modules.pop(name, None)
+        answer = ask(question, telling)
+        for name in shop.modules:
+            file = getattr(sys.modules.get(name), "__file__", None) or ""
+            assert file.startswith(str(shop.place)), f"{name} comes from {file}"
+    except BaseException:  # nothing may leave the copy
+        answer = traceback.format_exc()
+    finally:
+        with suppress(OSError):
+            end.send(("done", answer))
+        os._exit(0)
+
+
+def _awaited(end: Connection, pid: int, watch: Watch, level: int) -> Verdict | Kill:
+    """Wait for a copy. level: the one that counts for what happens before the first check."""
+    check, limit = "its start", LIMIT
+    begun, spent = time.monotonic(), 0.0
+    while True:
+        try:
+            said = end.recv() if end.poll(1.0) else None
+        except (EOFError, OSError):
+            return Kill(level, check, "crash", "the process ended")
+        if said is None:
+            late = time.monotonic() - begun > _ASLEEP * limit + _GRACE
+            if late or _processor_time(pid) - spent > limit + _GRACE:
+                return Kill(level, check, "time", f"not done after {limit:g} s of processor time")
+        elif said[0] == "at":
+            if said[1] != level:
+                begun, spent = time.monotonic(), _processor_time(pid)
+            level, check, limit = said[1:]
+            watch.begins(level, check, limit)
+        elif isinstance(said[1], Verdict):
+            return said[1]
+        else:
+            raise UserError(f"a bug could not be judged: {said[1]}")
+
+
+def _processor_time(pid: int) -> float:
+    """Return the seconds of processor time of a process (Linux), 0 once it has ended."""
+    with suppress(OSError):
+        return time.clock_gettime((~pid << 3) | 2)
+    return 0.0

@@ -1,0 +1,140 @@
+"""Bugs planted in Rust: where they can be, and what the levels make of some in Pong's engine."""
+
+import pytest
+
+from twinstep import registry
+from twinstep.errors import UserError
+from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.mutator import all_mutants, source_files
+from twinstep.mutants.rust_sites import rust_mutants_of
+from twinstep.mutants.rust_tokens import tokens
+from twinstep.mutants.sites import OPERATORS
+from twinstep.mutants.workers import rows
+
+#: A line of source, and what can be planted in it.
+LINES = {
+    "let x = a + b * c;": {"a - b", "b + c"},
+    "if a < b { f() } else { g() }": {"a <= b", "a >= b", "!(a < b)"},
+    "x = y == z;": {"y != z"},
+    "ok = p && !q;": {"p || ", "&& q"},
+    "let m = n & 0x0F;": {"n | 0x0F", "0x10"},
+    "v -= -w;": {"v += ", "-= w"},
+    "t[0] = 7u8;": {"t[1]", "8u8"},
+    "let s = r.min(3.5).max(q);": {"r.max(q)", "r.min(4.5)", "r.min(3.5);"},
+    "let k = h.wrapping_add(true as u32);": {"wrapping_sub", "false"},
+    "for i in 0..=n { go(i) }": {"1..=n", "0..n"},
+    "let z = a >> 3;": {"a << 3", "a >> 4"},
+    "x ^= y;": {"x |= y"},
+}
+#: Source in which nothing can be planted.
+ALONE = """
+//! A file of 1 + 2.
+#![allow(dead_code)]
+use std::{f32::consts::PI, ops::Add as _};
+
+#[derive(Clone, Copy)]
+pub struct Row<const N: usize = 4> { pub held: [u8; 16] }
+
+enum Kind { One = 1, Two = 2 }
+
+/* if a < b { /* 1 + 1 */ true } */
+fn head<'a, T: Add<Output = T> + 'a>(x: &'a [T; 8], y: Option<u8>) -> Result<&'a T, String>
+where
+    T: Copy + Add,
+{
+    let text = "1 + 1 < 3 // no \\" comment";
+    let raw = r#"true && "false""#;
+    let letter = '\\'';
+    let typed: Vec<[u8; 4]> = Vec::<[u8; 4]>::new();
+    assert!(a + 1 < b, "{} {}", c, 3);
+    debug_assert_eq!(d, 4);
+    let many = [typed; 8];
+    match y { Some(_) | None => Ok(&x) }
+}
+
+#[cfg(test)]
+mod tests {
+    fn inside() { a + 1 }
+}
+
+#[test]
+fn alone() { b - 2 }
+"""
+
+
+def planted(source):
+    """Return a function's lines with each of its bugs."""
+    whole = f"fn f() {{\n{source}\n}}\n".encode()
+    found = rust_mutants_of(whole, "f.rs")
+    assert all(one.symbol == "f" for one in found)
+    return [one.applied(whole).decode().splitlines()[1] for one in found]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_kind_of_bug_is_found_in_code(line):
+    made = planted(line)
+    assert all(text != line for text in made)
+    assert len(set(made)) == len(made)
+    for part in LINES[line]:
+        assert any(part in text for text in made), (part, made)
+
+
+def test_nothing_is_planted_in_types_texts_comments_attributes_imports_and_tests():
+    found = rust_mutants_of(ALONE.encode(), "a.rs")
+    assert [(one.line, one.what) for one in found] == []
+
+
+def test_all_operators_are_known_and_each_occurs():
+    found = {one.operator for line in LINES for one in rust_mutants_of(line.encode(), "f.rs")}
+    assert found == set(OPERATORS)
+
+
+def test_a_bugs_name_stays_where_lines_move_and_is_its_own():
+    source = b"fn f() {\n    a + 1;\n    a + 1;\n}\n"
+    before = [one.id for one in rust_mutants_of(source, "f.rs")]
+    assert before == [one.id for one in rust_mutants_of(b"// more\n\n" + source, "f.rs")]
+    assert len(set(before)) == len(before)
+
+
+def test_what_is_no_rust_is_refused():
+    with pytest.raises(ValueError, match="no Rust at byte 4"):
+        tokens(b"let `")
+    with pytest.raises(ValueError, match="without an end"):
+        tokens(b"/* /* */")
+
+
+def test_files_of_tests_and_examples_are_no_candidates():
+    emurust = registry.environment("emurust")
+    paths = [source.path for source in source_files(emurust.candidates[0])]
+    assert "rust/emurust/src/timer.rs" in paths
+    assert "rust/twinstep_rust/src/emurust/lane.rs" in paths
+    assert not [path for path in paths if "/tests/" in path or "/examples/" in path]
+
+
+def test_without_its_sources_there_is_nothing_to_plant_in(tmp_path, monkeypatch):
+    (pong,) = (c for c in registry.environment("pong").candidates if c.name == "rust")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="no Rust files to plant bugs in"):
+        all_mutants(pong)
+
+
+def test_bugs_are_compiled_and_judged_and_one_that_panics_is_a_crash():
+    campaign = prepare(Plan("pong", "rust", sample=1, matrix=0))
+    wrong = _named(campaign, "ball.rs", "ball", "+ to -")
+    panics = _named(campaign, "batch.rs", "load", "+ to -")
+    campaign.mutants[:] = [wrong, panics]
+    found = {row["id"]: row for row in rows(campaign, campaign.mutants, 1, lambda text: None)}
+    assert found[wrong.id]["class"] == "killed"
+    assert found[wrong.id]["kills"]["1"]["how"] == "difference"
+    assert found[panics.id]["class"] == "killed"
+    assert found[panics.id]["kills"]["1"]["how"] == "crash"
+    assert "PanicException" in found[panics.id]["kills"]["1"]["detail"]
+    assert all(row["compiling"] > 0 for row in found.values())
+
+
+def _named(campaign, file, symbol, what):
+    return next(
+        one
+        for one in all_mutants(campaign.pair.candidate)
+        if one.path.endswith(file) and (one.symbol, one.what) == (symbol, what)
+    )
