@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from twinstep import registry
+from twinstep.environment import Environment
 from twinstep.errors import OracleMissing, UserError
 from twinstep.harness import Harness, Settings
 from twinstep.mutants import equivalents
@@ -103,7 +104,7 @@ def prepare(plan: Plan) -> Campaign:
     OracleMissing where the reference cannot run.
     """
     env = registry.environment(plan.env)
-    every = [pair for s in registry.subjects(env, {}) for pair in registry.pairs(s)]
+    every = _pairs(env)
     found = [pair for pair in every if pair.candidate.name == plan.candidate]
     if not found:
         raise UserError(f"candidate '{plan.candidate}' claims no variant of {plan.env}")
@@ -111,6 +112,12 @@ def prepare(plan: Plan) -> Campaign:
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)
     ref = found[0].candidate
+    if ref.build:
+        # What is compiled with a bug does not fit the sources that lie here: not to be probed.
+        unprobed = tuple(replace(one, probe="") for one in env.candidates)
+        every = _pairs(replace(env, candidates=unprobed))
+        found = [pair for pair in every if pair.candidate.name == plan.candidate]
+        ref = found[0].candidate
     found += [
         pair for pair in every if pair not in found and pair.candidate.packages == ref.packages
     ]
@@ -118,6 +125,10 @@ def prepare(plan: Plan) -> Campaign:
     asked = chosen(mutants, plan.sample, plan.seed)
     lots = np.random.default_rng(plan.seed).permutation(len(asked))
     return Campaign(plan, found, [asked[place] for place in lots], known, len(mutants))
+
+
+def _pairs(env: Environment) -> list[Pair]:
+    return [pair for subject in registry.subjects(env, {}) for pair in registry.pairs(subject)]
 
 
 class Bench:
@@ -176,7 +187,7 @@ class Bench:
         return row | ({"compiling": built} if self._shop is not None else {})
 
     def _judged(
-        self, reference: RememberingReference, pair: Pair, mutant: Mutant, question: Question
+        self, reference: RememberingReference, pair: Pair, mutant: Mutant | None, question: Question
     ) -> Verdict:
         if self._shop is None:
             return judge(reference, pair, mutant, question, self._watch)
@@ -191,17 +202,20 @@ class Bench:
             made = RememberingReference(self._harness, pair.subject)
             self._watch.variant = None
             patient = dict.fromkeys(self._question.levels, 10 * LIMIT)
-            question = replace(self._question, limits=patient)
+            question = replace(self._question, limits=patient, shipped=self._shop is None)
             verdict = judge(made, pair, None, question, self._watch)
+            made.oracle.learning = False
+            # A copy of this process must not talk to the same oracle: each begins one of its own.
+            made.oracle.close()
+            if self._shop is not None and not verdict.kills:
+                question = replace(question, shipped=True)
+                verdict = self._judged(made, pair, None, question)
             for kill in verdict.kills.values():
                 made.close()
                 raise UserError(
                     f"{pair.label} fails level {kill.level} without a planted bug "
                     f"({kill.check}: {kill.detail}): mend it first"
                 )
-            made.oracle.learning = False
-            # A copy of this process must not talk to the same oracle: each begins one of its own.
-            made.oracle.close()
             least = LIMIT if self._shop is None else _COMPILED_LIMIT
             limits = {level: max(least, _SLOWER * took) for level, took in verdict.seconds.items()}
             self._references[pair.label] = made, replace(self._question, limits=limits)

@@ -71,11 +71,8 @@ def run(args: argparse.Namespace) -> int:
         for row in rows(campaign, todo, count, show):
             campaign.rows.append(row)
             file.keep()
-        candidate = campaign.pair.candidate
-        # A compiled part would have to be compiled again for each.
-        if not candidate.build:
-            for _ in asked(plan.env, candidate, campaign.rows, count, show):
-                file.keep()
+        for _ in asked(plan.env, campaign.pair.candidate, campaign.rows, count, show):
+            file.keep()
         stopped = False
     finally:
         show("")

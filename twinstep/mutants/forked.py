@@ -40,9 +40,9 @@ class _Telling(Watch):
         """Tell of a check."""
         self._end.send(("at", level, check, limit))
 
-    def first(self, level: int) -> list[str]:
-        """Return the checks that come first."""
-        return self._known.first(level)
+    def worth(self, level: int, check: str) -> float:
+        """Return what the other watch knows of a check."""
+        return self._known.worth(level, check)
 
 
 def judged(

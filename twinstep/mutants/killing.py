@@ -10,8 +10,9 @@ import contextlib
 import functools
 import inspect
 import signal
+import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +59,10 @@ _TESTS = {
         "rollouts.test_lockstep:test_episodes_stay_together_as_long_as_the_gate_asks",
         "rollouts.test_lockstep:test_whole_episodes_are_alike_on_average",
         "rollouts.test_regressions:test_fixed_bugs_stay_fixed",
+        "rollouts.test_shipped:test_shipped_environment_matches_the_oracle_through_auto_resets",
+        "rollouts.test_shipped:test_shipped_steps_from_the_oracles_states_match",
+        "rollouts.test_shipped:test_recorded_lanes_match_inside_the_largest_batch",
+        "rollouts.test_shipped:test_recorded_lanes_match_inside_the_largest_batch_from_their_starts",
     ),
 }
 
@@ -76,14 +81,15 @@ class Kill:
 class Verdict:
     """What the levels made of a mutant.
 
-    seconds: this process's processor time of each level, up to its first failing check.
-
+    seconds: this process's processor time of each level, up to its first failing check. spent: the
+    same by level and check.
     suspect: the report's first one where level 3 noticed and it was asked for, else "".
     """
 
     kills: dict[int, Kill]
     seconds: dict[int, float]
     suspect: str = ""
+    spent: dict[tuple[int, str], float] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
@@ -129,7 +135,8 @@ class Question:
     levels: in this order. every: whether each is asked whatever another said; else the first that
     notices is the last. locate: ask for level 3's first suspect, which takes shrinking. limits:
     processor seconds by level, 0 for the suspect, LIMIT where it says nothing. settled: what is
-    known of a level, which is then not asked; of level 0, the suspect, that it cannot be.
+    known of a level, which is then not asked; of level 0, the suspect, that it cannot be. shipped:
+    whether a compiled candidate is asked as it ships, too, which begins JAX's threads.
     """
 
     levels: tuple[int, ...] = LEVELS
@@ -137,6 +144,7 @@ class Question:
     locate: bool = False
     limits: Mapping[int, float] = field(default_factory=dict)
     settled: Mapping[int, Kill] = field(default_factory=dict)
+    shipped: bool = True
 
     def limit(self, level: int) -> float:
         """Return how many processor seconds a level may take."""
@@ -146,14 +154,14 @@ class Question:
 class Watch:
     """Is told what is asked, and says which checks come first.
 
-    Those that noticed many bugs of a file come first for its next one. Which level notices does
+    Those come first that noticed most of a file's bugs for their time. Which level notices does
     not hang on it, only how soon, and which of its checks is named.
 
     variant, path: where the next question is asked, None without a bug, and the bug's file.
     """
 
     def __init__(self) -> None:
-        self._kills: Counter[tuple[str, int, str]] = Counter()
+        self._asked: dict[tuple[str, int, str], _Record] = defaultdict(_Record)
         self.variant: str | None = None
         self.path = ""
 
@@ -161,14 +169,40 @@ class Watch:
         """Hear that a check begins; check "" and level 0 for the search of a suspect."""
 
     def learn(self, verdict: Verdict) -> None:
-        """Remember which checks noticed a bug in the file `path`."""
-        for level, kill in verdict.kills.items():
-            self._kills[self.path, level, kill.check] += 1
+        """Remember which checks noticed a bug in the file `path`, and how long each took."""
+        for (level, check), seconds in verdict.spent.items():
+            kill = verdict.kills.get(level)
+            for path in (self.path, ""):  # "": in any file
+                self._asked[path, level, check].add(seconds, bool(kill) and kill.check == check)
 
-    def first(self, level: int) -> list[str]:
-        """Return the checks that noticed bugs of this file, the most frequent first."""
-        known = self._kills.most_common()
-        return [check for (path, at, check), _ in known if (path, at) == (self.path, level)]
+    def worth(self, level: int, check: str) -> float:
+        """Return how many bugs of this file a second of a check may notice."""
+        anywhere = self._asked.get(("", level, check), _Record())
+        here = self._asked.get((self.path, level, check), anywhere)
+        return here.rate / anywhere.mean
+
+
+@dataclass
+class _Record:
+    """How often a check was asked and noticed, and its seconds in all."""
+
+    asked: int = 0
+    noticed: int = 0
+    seconds: float = 0.0
+
+    def add(self, seconds: float, noticed: bool) -> None:
+        self.asked += 1
+        self.noticed += noticed
+        self.seconds += seconds
+
+    @property
+    def rate(self) -> float:
+        """A guess that is never 0, and high before anything is known."""
+        return (self.noticed + 1) / (self.asked + 2)
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / self.asked + 0.01 if self.asked else 0.1
 
 
 def judge(
@@ -181,6 +215,7 @@ def judge(
     """Plant a mutant (None: the candidate as it is) and ask the levels that the question names."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}
+    spent: dict[tuple[int, str], float] = {}
     suspect = ""
     with planted(pair.candidate, mutant):
         lab = QuickLab(pair, reference)
@@ -188,7 +223,7 @@ def judge(
             begin = time.process_time()
             outcome, kill = None, question.settled.get(level)
             if kill is None:
-                kill, outcome = _ask(lab, level, question.limit(level), watch)
+                kill, outcome = _ask(lab, level, question, watch, spent)
             seconds[level] = round(time.process_time() - begin, 3)
             if kill is not None:
                 kills[level] = kill
@@ -197,22 +232,26 @@ def judge(
                 suspect = _suspect(lab, outcome, question.limit(0))
             if kills and not question.every:
                 break
-    return Verdict(kills, seconds, suspect)
+    return Verdict(kills, seconds, suspect, spent)
 
 
 def _ask(
-    lab: QuickLab, level: int, limit: float, watch: Watch
+    lab: QuickLab,
+    level: int,
+    question: Question,
+    watch: Watch,
+    spent: dict[tuple[int, str], float],
 ) -> tuple[Kill | None, Outcome | None]:
-    """Run a level's checks up to the first that fails."""
-    name, clock = "", _Clock()
-    soon = {check: place for place, check in enumerate(watch.first(level))}
-    found = sorted(checks(lab, level), key=lambda one: soon.get(one[0], len(soon)))
+    """Run a level's checks up to the first that fails. spent: takes the seconds of each."""
+    name, clock, limit = "", _Clock(), question.limit(level)
+    every = checks(lab, level, question.shipped)
+    found = sorted(every, key=lambda one: -watch.worth(level, one[0]))
     try:
         with clock.running(limit):
             for name, check in found:
                 watch.begins(level, name, limit)
                 lab.test, lab.level, lab.driver, lab.notes = name, level, "", {}
-                with contextlib.suppress(pytest.skip.Exception):
+                with _timed(spent, (level, name)), contextlib.suppress(pytest.skip.Exception):
                     check()
         return None, None
     except Exception as error:
@@ -221,6 +260,15 @@ def _ask(
             return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
         how, text = _reading(error, bool(lab.pair.candidate.build))
         return Kill(level, name, how, text), getattr(error, "outcome", None)
+
+
+@contextlib.contextmanager
+def _timed(spent: dict[tuple[int, str], float], key: tuple[int, str]) -> Iterator[None]:
+    begin = time.process_time()
+    try:
+        yield
+    finally:
+        spent[key] = time.process_time() - begin
 
 
 def _reading(error: Exception, compiled: bool) -> tuple[str, str]:
@@ -238,11 +286,21 @@ def _reading(error: Exception, compiled: bool) -> tuple[str, str]:
     raise error
 
 
-def checks(lab: Lab, level: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield a level's checks by name: each test for every module or driver that it takes."""
+def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield a level's checks by name: each test for every module or driver that it takes.
+
+    shipped: whether those of what ships are among them.
+    """
+    candidate = lab.pair.candidate
     for path in _TESTS[level]:
         test = registry.load_object(f"twinstep.{path}")
-        if lab.pair.candidate.slow_to_compile and "test_batches" in path:
+        if candidate.slow_to_compile and "test_batches" in path:
+            continue
+        # A candidate in JAX is reset by the core; a compiled one resets its lanes itself.
+        if "test_shipped" in path and not (candidate.build and shipped):
+            continue
+        marks = _marks(test)
+        if not all(lab.pair.has_gates(kind) for kind in marks.get("gates", ())[:1]):
             continue
         wanted = inspect.signature(test).parameters
         rows: list[dict[str, Any]] = [{}]
@@ -251,10 +309,21 @@ def checks(lab: Lab, level: int) -> Iterator[tuple[str, Callable[[], None]]]:
             rows = [{"module": module.name} for module in lab.contract.modules if module.inputs]
         elif "driver" in wanted:
             rows = [{"driver": driver} for driver in lab.contract.drivers]
+        elif "parametrize" in marks:
+            name, values = marks["parametrize"]
+            rows = [{name: value} for value in values]
         place = path.replace(".", "/").replace(":", ".py::")
         for row in rows:
             label = f"[{next(iter(row.values()))}]" if row else ""
             yield place + label, functools.partial(test, lab, **row)
+
+
+def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:
+    """Return name -> arguments of the marks of a test and its module, the nearest of each name."""
+    near = getattr(test, "pytestmark", [])
+    far = getattr(sys.modules[test.__module__], "pytestmark", [])
+    every = [*(far if isinstance(far, list) else [far]), *near]
+    return {mark.name: mark.args for mark in (getattr(m, "mark", m) for m in every)}
 
 
 def _suspect(lab: QuickLab, outcome: Outcome, limit: float) -> str:

@@ -1,7 +1,8 @@
 """Ask the tests that an environment has of its own what the generic checks did not notice.
 
 `python -m twinstep.mutants.own ENV CANDIDATE ID OUT` plants one bug (`-`: none) in a process and
-runs these tests there, up to the first that fails.
+runs these tests there, up to the first that fails. A bug in Rust is compiled before, in a copy of
+the project, and the process runs in that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import importlib.util
 import json
 import os
+import queue
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,6 +26,8 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants.killing import Kill
 from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.mutants.rust_workshop import Workshop
+from twinstep.mutants.sites import Mutant
 from twinstep.repair import processes
 
 #: Seconds on the clock that the tests may take, and how many times what they take without a bug.
@@ -36,17 +40,23 @@ _GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 class OwnTests:
     """The tests of one candidate's environment: those beside the generic ones in the suite's
     packages, and those that the candidate names in `tests`.
+
+    folder, workers: of a compiled candidate so many copies are made in a folder.
     """
 
-    def __init__(self, env: str, ref: CandidateRef) -> None:
+    def __init__(self, env: str, ref: CandidateRef, folder: Path, workers: int) -> None:
         self._env, self._ref = env, ref
         self._limit = 0.0
+        self._folder, self._workers = folder, workers if ref.build else 0
+        self._shops: queue.SimpleQueue[Workshop] = queue.SimpleQueue()
 
     def begin(self) -> bool:
         """Run them without a bug; whether there are any. UserError if one fails."""
         if not packages(self._env) and not self._ref.tests:
             return False
-        seconds, found = self._run("-", 4 * LIMIT)
+        for number in range(self._workers):
+            self._shops.put(Workshop(self._ref, self._folder / str(number)))
+        seconds, found = self._asked(None, 4 * LIMIT)
         if found is not None:
             raise UserError(
                 f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
@@ -55,15 +65,27 @@ class OwnTests:
         self._limit = max(LIMIT, _SLOWER * seconds)
         return True
 
-    def ask(self, mutant: str) -> Kill | None:
+    def ask(self, mutant: Mutant) -> Kill | None:
         """Return what the tests make of a mutant, None if all pass. May run in a thread."""
-        return self._run(mutant, self._limit)[1]
+        return self._asked(mutant, self._limit)[1]
 
-    def _run(self, mutant: str, limit: float) -> tuple[float, Kill | None]:
+    def _asked(self, mutant: Mutant | None, limit: float) -> tuple[float, Kill | None]:
+        if not self._workers:
+            return self._run(mutant.id if mutant else "-", limit, Path.cwd(), {})
+        shop = self._shops.get()
+        try:
+            with shop.built(mutant):
+                return self._run("-", limit, shop.project, {"PYTHONPATH": shop.import_path})
+        finally:
+            self._shops.put(shop)
+
+    def _run(
+        self, mutant: str, limit: float, project: Path, more: dict[str, str]
+    ) -> tuple[float, Kill | None]:
         with tempfile.TemporaryDirectory(prefix="twinstep-own-") as held:
             out, log = Path(held) / "found.json", Path(held) / "log"
             command = [sys.executable, "-m", __name__, self._env, self._ref.name, mutant, str(out)]
-            ended = processes.run(command, Path.cwd(), os.environ, limit, log)
+            ended = processes.run(command, project, os.environ | more, limit, log)
             if ended.timed_out:
                 return ended.seconds, Kill(1, "own tests", "time", f"not done after {limit:g} s")
             if not out.is_file():
@@ -112,7 +134,9 @@ class _First:
 
 def _main(env: str, candidate: str, mutant: str, out: str) -> None:
     ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
-    (bug,) = [m for m in all_mutants(ref) if m.id == mutant] or [None]
+    bug = None
+    if mutant != "-":
+        (bug,) = (m for m in all_mutants(ref) if m.id == mutant)
     first = _First()
     # This process has imported twinstep before pytest could rewrite its assertions.
     quiet = [
@@ -151,14 +175,19 @@ def asked(
     `own` in it: whether these tests noticed. UserError if one fails without a bug.
     """
     todo = [row for row in rows if row["class"] == "survivor" and "own" not in row]
-    tests = OwnTests(env, ref)
     if not todo:
         return
-    tell("the environment's own tests, without a bug")
-    if not tests.begin():
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        for row, kill in zip(todo, pool.map(lambda row: tests.ask(row["id"]), todo), strict=True):
+    mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
+    with (
+        tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as held,
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        tests = OwnTests(env, ref, Path(held), workers)
+        tell("the environment's own tests, without a bug")
+        if not tests.begin():
+            return
+        kills = pool.map(lambda row: tests.ask(mutants[row["id"]]), todo)
+        for row, kill in zip(todo, kills, strict=True):
             row["own"] = kill is not None
             if kill is not None:
                 about: dict[str, Any] = {
