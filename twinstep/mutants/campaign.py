@@ -17,7 +17,8 @@ from twinstep.environment import Environment
 from twinstep.errors import OracleMissing, UserError
 from twinstep.harness import Harness, Settings
 from twinstep.mutants import equivalents
-from twinstep.mutants.forked import judged
+from twinstep.mutants.effects import Answers, answers, effect, tolerant
+from twinstep.mutants.forked import in_a_copy, judged
 from twinstep.mutants.killing import LEVELS, LIMIT, Kill, Question, Verdict, Watch, judge
 from twinstep.mutants.mutator import all_mutants, diff_of, source_files
 from twinstep.mutants.remembering import RememberingReference
@@ -144,6 +145,7 @@ class Bench:
         self._harness = Harness(Settings(episodes=plan.episodes))
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
+        self._unchanged: Answers = {}
 
     def begin(self) -> None:
         """Ask the candidate as it is in the first variant. UserError if it fails."""
@@ -184,7 +186,23 @@ class Bench:
             if verdict.kills:
                 break
         row = _row(self._campaign, mutant, *(found[-1] if found[-1][1].kills else found[0]))
+        if row["class"] == "survivor" and tolerant(self._campaign.pair.subject.contract):
+            row["effect"] = self._effect(mutant)
         return row | ({"compiling": built} if self._shop is not None else {})
+
+    def _effect(self, mutant: Mutant) -> dict[str, Any]:
+        """Return what a bug that nothing notices changes in the first variant."""
+        pair = self._campaign.pair
+        reference, _ = self._prepared(pair)
+        # Of a compiled candidate this process has the one that is installed.
+        unchanged = self._unchanged = self._unchanged or answers(reference, pair, None)
+
+        def measured(watch: Watch) -> dict[str, Any]:
+            return effect(unchanged, answers(reference, pair, mutant))
+
+        if self._shop is None:
+            return measured(self._watch)
+        return in_a_copy(measured, self._watch, self._shop)
 
     def _judged(
         self, reference: RememberingReference, pair: Pair, mutant: Mutant | None, question: Question

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -54,24 +55,26 @@ def judged(
     """
     settled = dict(question.settled)
     while True:
-        found = _in_a_copy(ask, replace(question, settled=dict(settled)), watch, shop)
+        asked = partial(ask, replace(question, settled=dict(settled)))
+        found = in_a_copy(asked, watch, shop, question.levels[0])
         if isinstance(found, Verdict):
             return found
         settled[found.level] = found
 
 
-def _in_a_copy(
-    ask: Callable[[Question, Watch], Verdict], question: Question, watch: Watch, shop: Workshop
-) -> Verdict | Kill:
-    """Return the verdict of a copy, or the kill of a level in which it ended."""
+def in_a_copy(do: Callable[[Watch], Any], watch: Watch, shop: Workshop, level: int = 0) -> Any:
+    """Return what `do` returns in a copy of this process, or the kill of a level in which it ended.
+
+    level: the one that counts for what happens before the first check. UserError if `do` raises.
+    """
     here, there = multiprocessing.Pipe()
     pid = os.fork()
     if not pid:
         here.close()
-        _copy(ask, question, _Telling(there, watch), there, shop)
+        _copy(do, _Telling(there, watch), there, shop)
     there.close()
     try:
-        return _awaited(here, pid, watch, question.levels[0])
+        return _awaited(here, pid, watch, level)
     finally:
         here.close()
         with suppress(ProcessLookupError):
@@ -79,15 +82,9 @@ def _in_a_copy(
         os.waitpid(pid, 0)
 
 
-def _copy(
-    ask: Callable[[Question, Watch], Verdict],
-    question: Question,
-    telling: Watch,
-    end: Connection,
-    shop: Workshop,
-) -> None:
-    """Be the copy: ask, send the verdict, end."""
-    answer: Any = None
+def _copy(do: Callable[[Watch], Any], telling: Watch, end: Connection, shop: Workshop) -> None:
+    """Be the copy: do it, send what it returns, end."""
+    said: tuple[str, Any] = ("error", "")
     try:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
         # What a panic says is in the verdict.
@@ -96,20 +93,20 @@ def _copy(
         importlib.invalidate_caches()
         for name in shop.modules:
             sys.modules.pop(name, None)
-        answer = ask(question, telling)
+        said = ("done", do(telling))
         for name in shop.modules:
             file = getattr(sys.modules.get(name), "__file__", None) or ""
             assert file.startswith(str(shop.place)), f"{name} comes from {file}"
     except BaseException:  # nothing may leave the copy
-        answer = traceback.format_exc()
+        said = ("error", traceback.format_exc())
     finally:
         with suppress(OSError):
-            end.send(("done", answer))
+            end.send(said)
         os._exit(0)
 
 
-def _awaited(end: Connection, pid: int, watch: Watch, level: int) -> Verdict | Kill:
-    """Wait for a copy. level: the one that counts for what happens before the first check."""
+def _awaited(end: Connection, pid: int, watch: Watch, level: int) -> Any:
+    """Wait for a copy's answer."""
     check, limit = "its start", LIMIT
     begun, spent = time.monotonic(), 0.0
     while True:
@@ -126,7 +123,7 @@ def _awaited(end: Connection, pid: int, watch: Watch, level: int) -> Verdict | K
                 begun, spent = time.monotonic(), _processor_time(pid)
             level, check, limit = said[1:]
             watch.begins(level, check, limit)
-        elif isinstance(said[1], Verdict):
+        elif said[0] == "done":
             return said[1]
         else:
             raise UserError(f"a bug could not be judged: {said[1]}")

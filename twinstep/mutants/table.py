@@ -76,7 +76,7 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     killed = sum(row["class"] != "survivor" for row in good)
     yield (
         f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
-        f"{classes['survivor']} survive. Not counted: {classes['build']} that cannot be imported, "
+        f"{_surviving(rows)} Not counted: {classes['build']} that cannot be imported, "
         f"built or traced, and {classes['equivalent']} that are equivalent, each with its proof "
         "beside the candidate's adapter."
     )
@@ -94,6 +94,27 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         f"checks, level 3 with {found['episodes']} episodes of each driver. What none of them "
         "notices is asked of the tests that the environment has of its own. Brackets hold "
         "Wilson's 95 % interval."
+    )
+
+
+def _surviving(rows: list[_Row]) -> str:
+    """Say how many survive, and of how many a change was measured that no gate notices."""
+    left = [row for row in rows if row["class"] == "survivor"]
+    below = sum(bool(row.get("effect", {}).get("where")) for row in left)
+    more = f", {below} of them below the gates' tolerance" if below else ""
+    return f"{len(left)} survive{more}."
+
+
+def _effect(row: _Row) -> str:
+    """Say what a survivor changes, as far as it was measured."""
+    found = row.get("effect")
+    if found is None:
+        return ""
+    if not found["where"]:
+        return "; nothing that levels 1 and 2 ask of the first variant changes by a bit"
+    size = "what is no number" if found["largest"] is None else f"at most {found['largest']:.2g}"
+    return (
+        f"; below tolerance: changes {found['where']} by {size}, {100 * found['share']:.2g} % of it"
     )
 
 
@@ -173,7 +194,8 @@ def _lists(rows: list[_Row]) -> Iterator[str]:
     if not left:
         yield "None."
     for row in left:
-        yield f"`{row['id']}` in {row['symbol'] or 'the module'}, line {row['line']}: {row['what']}"
+        where = f"{row['symbol'] or 'the module'}, line {row['line']}"
+        yield f"`{row['id']}` in {where}: {row['what']}{_effect(row)}"
         yield "\n".join(["```diff", *row["diff"], "```\n"])
     same = [row for row in rows if row["class"] == "equivalent"]
     if same:
