@@ -186,7 +186,9 @@ class Bench:
             if verdict.kills:
                 break
         row = _row(self._campaign, mutant, *(found[-1] if found[-1][1].kills else found[0]))
-        if row["class"] == "survivor" and tolerant(self._campaign.pair.subject.contract):
+        first = self._campaign.pair
+        room = tolerant(first.subject.contract, first.candidate.name)
+        if row["class"] == "survivor" and room:
             row["effect"] = self._effect(mutant)
         return row | ({"compiling": built} if self._shop is not None else {})
 

@@ -6,6 +6,7 @@ what is asked here.
 
 from __future__ import annotations
 
+import fnmatch
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,14 @@ _INPUTS = 16384
 Answers = dict[str, np.ndarray]
 
 
-def tolerant(contract: Contract) -> bool:
-    """Whether any gate leaves room between equal and wrong."""
-    return any(not (isinstance(r.gate, Lockstep) and r.gate.exact) for r in contract.gates)
+def tolerant(contract: Contract, candidate: str) -> bool:
+    """Whether any gate of a candidate leaves room between equal and wrong on a CPU."""
+    return any(
+        not (isinstance(rule.gate, Lockstep) and rule.gate.exact)
+        for rule in contract.gates
+        if fnmatch.fnmatchcase(candidate, rule.candidate)
+        and fnmatch.fnmatchcase("cpu", rule.platform)
+    )
 
 
 def answers(reference: RememberingReference, pair: Pair, mutant: Mutant | None) -> Answers:

@@ -97,7 +97,7 @@ class _Finder:
         if text == "#" and "[" in following[:2]:
             return self._attribute(place)
         if found[place].kind == "word":
-            if text in _LINES:
+            if text in _LINES and not (text == "extern" and following[1] == "fn"):
                 return self._past(place, ";", "{") if text != "mod" else self._past_head(place)
             if text in _DECLARED and self._tokens[place + 1].kind == "word":
                 end = self._until(place, "{", ";")

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from twinstep import registry
@@ -13,6 +14,8 @@ from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.mutants import equivalents
 from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.effects import effect, tolerant
+from twinstep.mutants.killing import Kill, Verdict, Watch
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.results import settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
@@ -106,6 +109,45 @@ def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
     assert len(some) == len({one.id for one in some}) == 40
     assert len({one.operator for one in some}) >= 7
     assert chosen(every, 0, 3) == every
+
+
+def test_checks_that_notice_much_for_their_time_come_first_in_a_file():
+    watch = Watch()
+    kill = Kill(1, "slow", "difference", "")
+    for path, spent, kills in (
+        ("a.py", {(1, "slow"): 8.0, (1, "quick"): 0.1}, {1: kill}),
+        ("a.py", {(1, "quick"): 0.1}, {1: replace(kill, check="quick")}),
+        ("b.py", {(1, "quick"): 0.1, (1, "slow"): 8.0}, {1: kill}),
+        ("b.py", {(1, "quick"): 0.1, (1, "slow"): 8.0}, {}),
+    ):
+        watch.path = path
+        watch.learn(Verdict(kills, {}, "", spent))
+    assert watch.worth(1, "quick") > watch.worth(1, "slow")
+    assert watch.worth(2, "quick") > watch.worth(1, "slow")  # of that nothing is known
+    quick = watch.worth(1, "quick")
+    watch.path = "a.py"
+    assert watch.worth(1, "quick") > quick  # it noticed one of two there, and none of two in b.py
+
+
+def test_only_gates_that_leave_room_have_bugs_below_them():
+    contracts = {
+        name: registry.subjects(registry.environment(name), {})[0].contract
+        for name in ("pong", "halfcheetah")
+    }
+    # Pong's observation may be off by 2e-7 on a GPU, and only there.
+    assert {name: tolerant(one, "jax") for name, one in contracts.items()} == {
+        "pong": False,
+        "halfcheetah": True,
+    }
+
+
+def test_the_effect_of_a_bug_is_where_it_changes_most():
+    before = {"a.x": np.array([1.0, 2.0, np.nan, 4.0]), "b.y": np.array([5, 6])}
+    assert effect(before, before) == {"where": "", "largest": 0.0, "share": 0.0}
+    after = {"a.x": np.array([1.0, 2.5, np.nan, 4.25]), "b.y": np.array([5, 6])}
+    assert effect(before, after) == {"where": "a.x", "largest": 0.5, "share": 0.5}
+    after = before | {"a.x": np.array([np.nan, 2.0, np.nan, 4.0])}
+    assert effect(before, after) == {"where": "a.x", "largest": None, "share": 0.25}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,23 @@
 """Bugs planted in Rust: where they can be, and what the levels make of some in Pong's engine."""
 
+import ctypes
+import os
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from twinstep import registry
+from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.mutants import forked
 from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.killing import Question, Verdict, Watch, checks
 from twinstep.mutants.mutator import all_mutants, source_files
 from twinstep.mutants.rust_sites import rust_mutants_of
 from twinstep.mutants.rust_tokens import tokens
+from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import OPERATORS
 from twinstep.mutants.workers import rows
 
@@ -118,12 +128,108 @@ def test_without_its_sources_there_is_nothing_to_plant_in(tmp_path, monkeypatch)
         all_mutants(pong)
 
 
+CRATE = """
+[package]
+name = "tiny"
+version = "0.1.0"
+edition = "2021"
+
+[lib]
+crate-type = ["cdylib"]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """A candidate whose only Rust is a function, and its bugs."""
+    crate = tmp_path / "project" / "rust" / "tiny"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text(CRATE)
+    (crate / "Cargo.lock").write_text(
+        'version = 3\n\n[[package]]\nname = "tiny"\nversion = "0.1.0"\n'
+    )
+    source = '#[unsafe(no_mangle)]\npub extern "C" fn two(x: i32) -> i32 {\n    x + 1\n}\n'
+    (crate / "src" / "lib.rs").write_text(source)
+    monkeypatch.chdir(tmp_path / "project")
+    return CandidateRef("tiny", "tiny:Tiny", edit=("rust/tiny/**",), build="tiny:build")
+
+
+def test_a_bug_is_compiled_in_a_copy_and_stands_in_its_source_until_it_was_asked(tiny, tmp_path):
+    (bug,) = (one for one in all_mutants(tiny) if one.what == "+ to -")
+    shop = Workshop(tiny, tmp_path / "shop")
+    file = shop.project / bug.path
+    answers = []
+    for mutant in (None, bug, None):
+        with shop.built(mutant):
+            assert ("x - 1" in file.read_text()) == (mutant is bug)
+            (library,) = shop.place.iterdir()
+            copy = library.rename(tmp_path / f"{len(answers)}.so")  # dlopen knows files by name
+            answers.append(ctypes.CDLL(copy).two(5))
+        assert "x + 1" in file.read_text()
+    assert answers == [6, 4, 6]
+    assert shop.modules == ("tiny",)
+    assert "x + 1" in Path(bug.path).read_text()
+    broken = replace(bug, edits=((0, 0, b"no Rust "),))
+    with pytest.raises(UserError, match="it does not compile"):
+        shop.build(broken)
+
+
+class _NoShop:
+    """A workshop that has built nothing."""
+
+    modules, place = (), Path()
+
+
+def _asked(levels):
+    def ask(question, watch):
+        settled = dict(question.settled)
+        for level in question.levels:
+            watch.begins(level, f"check {level}", 0.5)
+            if level not in settled:
+                levels[level]()
+        return Verdict(settled, {})
+
+    return ask
+
+
+def test_a_bug_that_ends_or_hangs_the_copy_is_noticed_by_that_level_alone(monkeypatch):
+    monkeypatch.setattr(forked, "_GRACE", 0.5)
+
+    def spins():
+        while True:
+            pass
+
+    ask = _asked({1: lambda: os._exit(0), 2: lambda: None, 3: spins})
+    found = forked.judged(ask, Question(), Watch(), _NoShop)
+    assert {level: kill.how for level, kill in found.kills.items()} == {1: "crash", 3: "time"}
+    assert found.kills[3].check == "check 3"
+
+
+def test_an_error_in_the_copy_is_no_verdict():
+    with pytest.raises(UserError, match=r"(?s)could not be judged.*ZeroDivisionError"):
+        forked.judged(_asked({1: lambda: 1 // 0}), Question(), Watch(), _NoShop)
+
+
+def test_a_compiled_candidate_is_asked_as_it_ships_and_one_in_jax_is_not():
+    subject = registry.subjects(registry.environment("pong"), {})[0]
+    named = {}
+    for pair in registry.pairs(subject):
+        lab = SimpleNamespace(pair=pair, contract=subject.contract)
+        for shipped in (True, False):
+            found = [name for name, _ in checks(lab, 3, shipped)]
+            named[pair.candidate.name, shipped] = [n for n in found if "test_shipped" in n]
+    assert not named["jax", True] + named["jax", False] + named["rust", False]
+    assert [name.partition("[")[2] for name in named["rust", True]][:3] == [
+        "off]", "same-step]", "next-step]",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
 def test_bugs_are_compiled_and_judged_and_one_that_panics_is_a_crash():
-    campaign = prepare(Plan("pong", "rust", sample=1, matrix=0))
+    campaign = prepare(Plan("pong", "rust", matrix=0))
     wrong = _named(campaign, "ball.rs", "ball", "+ to -")
     panics = _named(campaign, "batch.rs", "load", "+ to -")
-    campaign.mutants[:] = [wrong, panics]
-    found = {row["id"]: row for row in rows(campaign, campaign.mutants, 1, lambda text: None)}
+    found = {row["id"]: row for row in rows(campaign, [wrong, panics], 1, lambda text: None)}
     assert found[wrong.id]["class"] == "killed"
     assert found[wrong.id]["kills"]["1"]["how"] == "difference"
     assert found[panics.id]["class"] == "killed"
