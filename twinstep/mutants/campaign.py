@@ -27,6 +27,8 @@ from twinstep.mutants.sites import Mutant
 from twinstep.mutants.strata import chosen
 from twinstep.registry import Pair
 
+#: By variant and level, what is known of a mutant.
+Settled = Mapping[tuple[str, int], Kill]
 #: What a level of a compiled candidate may take at least: there is nothing to trace in it.
 _COMPILED_LIMIT = 20.0
 #: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
@@ -147,50 +149,59 @@ class Bench:
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
         self._unchanged: Answers = {}
 
-    def begin(self) -> None:
-        """Ask the candidate as it is in the first variant. UserError if it fails."""
+    def begin(self, elsewhere: bool) -> None:
+        """Ask the candidate as it is in the first variant. UserError if it fails.
+
+        elsewhere: whether the other variants are asked, of which each is when it is needed.
+        """
         if self._shop is not None:
             self._watch.begins(0, "the build", 10 * LIMIT)
             self._shop.build(None)
-        self._prepared(self._campaign.pair)
+        if not elsewhere:
+            self._prepared(self._campaign.pair)
 
-    def row(self, mutant: Mutant, settled: Mapping[tuple[str, int], Kill]) -> dict[str, Any]:
+    def row(self, mutant: Mutant, settled: Settled, elsewhere: bool) -> dict[str, Any]:
         """Return what becomes of a mutant, as plain JSON values.
 
-        It is asked in the first variant. One that nothing there notices is asked in the others,
-        and in candidates of the same files, in turn, until a level notices. settled: by variant and
-        level, what is not to be asked.
-        UserError if the candidate fails without it.
+        It is asked in the first variant, or elsewhere: in the other variants, and in candidates of
+        the same files, in turn, until a level notices. settled: by variant and level, what is not
+        to be asked. UserError if the candidate fails without it.
         """
-        full = mutant.id in self._campaign.full
-        found: list[tuple[str, Verdict]] = []
-        begun = time.perf_counter()
+        campaign, begun = self._campaign, time.perf_counter()
         if self._shop is not None:
-            self._watch.variant = self._campaign.name_of(self._campaign.pair)
+            self._watch.variant = campaign.name_of(campaign.pair)
             self._watch.begins(0, "the build", 10 * LIMIT)
             try:
                 self._shop.build(mutant)
             except UserError as error:
                 kill = Kill(1, "the build", "build", _compilers_word(str(error)))
-                return _row(self._campaign, mutant, "", Verdict({1: kill}, {1: 0.0}))
+                return _row(campaign, mutant, "", Verdict({1: kill}, {1: 0.0}))
         built = round(time.perf_counter() - begun, 3)
-        for pair in self._campaign.pairs:
-            reference, question = self._prepared(pair)
-            here, variant = full and not found, self._campaign.name_of(pair)
-            known = {level: kill for (name, level), kill in settled.items() if name == variant}
-            asked = replace(question, every=here, locate=here, settled=known)
-            self._watch.variant, self._watch.path = variant, mutant.path
-            verdict = self._judged(reference, pair, mutant, asked)
-            self._watch.learn(verdict)
-            found.append((variant, verdict))
+        variant, verdict = "", Verdict({}, {})
+        for pair in campaign.pairs[1:] if elsewhere else campaign.pairs[:1]:
+            variant, verdict = self._asked(pair, mutant, settled, elsewhere)
             if verdict.kills:
                 break
-        row = _row(self._campaign, mutant, *(found[-1] if found[-1][1].kills else found[0]))
-        first = self._campaign.pair
+        row = _row(campaign, mutant, variant, verdict)
+        first = campaign.pair
         room = tolerant(first.subject.contract, first.candidate.name)
-        if row["class"] == "survivor" and room:
+        if row["class"] == "survivor" and room and not elsewhere:
             row["effect"] = self._effect(mutant)
         return row | ({"compiling": built} if self._shop is not None else {})
+
+    def _asked(
+        self, pair: Pair, mutant: Mutant, settled: Settled, elsewhere: bool
+    ) -> tuple[str, Verdict]:
+        """Return a variant's name and what its levels make of a mutant."""
+        reference, question = self._prepared(pair)
+        full = mutant.id in self._campaign.full and not elsewhere
+        variant = self._campaign.name_of(pair)
+        known = {level: kill for (name, level), kill in settled.items() if name == variant}
+        asked = replace(question, every=full, locate=full, settled=known)
+        self._watch.variant, self._watch.path = variant, mutant.path
+        verdict = self._judged(reference, pair, mutant, asked)
+        self._watch.learn(verdict)
+        return variant, verdict
 
     def _effect(self, mutant: Mutant) -> dict[str, Any]:
         """Return what a bug that nothing notices changes in the first variant."""

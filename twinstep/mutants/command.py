@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from twinstep.mutants.killing import LEVELS
 from twinstep.mutants.own import asked
 from twinstep.mutants.results import ResultFile, settled_before
 from twinstep.mutants.table import counted
-from twinstep.mutants.workers import rows
+from twinstep.mutants.workers import rows, work
 
 
 def add_to(commands: Any) -> None:
@@ -63,16 +65,12 @@ def run(args: argparse.Namespace) -> int:
     elif args.again:
         campaign.rows = settled_before(file.stem, campaign)
         campaign.kept = len(campaign.rows)
-    done = {row["id"] for row in campaign.rows}
     show = _progress()
     stopped = True
     try:
-        todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
-        for row in rows(campaign, todo, count, show):
-            campaign.rows.append(row)
-            file.keep()
-        for _ in asked(plan.env, campaign.pair.candidate, campaign.rows, count, show):
-            file.keep()
+        with tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder:
+            for _ in _asked(campaign, count, show, Path(folder)):
+                file.keep()
         stopped = False
     finally:
         show("")
@@ -85,6 +83,47 @@ def run(args: argparse.Namespace) -> int:
     killed = sum(row["class"] != "survivor" for row in good)
     print(f"{killed} of {len(good)} mutants killed; written: {file.stem}.json and .md")
     return 1 if any(row["class"] == "refuted" for row in campaign.rows) else 0
+
+
+def _asked(
+    campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
+) -> Iterator[Any]:
+    """Ask of all mutants that are not done yet, in the order that costs least."""
+    done = {row["id"] for row in campaign.rows}
+    todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
+    for row in rows(campaign, todo, count, show, folder):
+        campaign.rows.append(row)
+        yield row
+    ref = campaign.pair.candidate
+    # Its own tests take a compiled candidate no time to compile; the variants of one in JAX have
+    # many of its programs already.
+    if not ref.build:
+        yield from elsewhere(campaign, count, show, folder)
+    yield from asked(campaign.plan.env, ref, campaign.rows, count, show, folder)
+    if ref.build:
+        yield from elsewhere(campaign, count, show, folder)
+
+
+def elsewhere(
+    campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
+) -> Iterator[Any]:
+    """Ask the other variants of the survivors; the rows of those they notice are changed."""
+    left = {
+        row["id"]: row
+        for row in campaign.rows
+        if row["class"] == "survivor" and not row.get("everywhere")
+    }
+    if len(campaign.pairs) < 2 or not left:
+        return
+    mutants = [mutant for mutant in campaign.mutants if mutant.id in left]
+    for found in rows(campaign, mutants, count, show, folder, partial(work, elsewhere=True)):
+        row = left[found["id"]]
+        row["everywhere"] = True
+        if found["kills"]:
+            row |= {name: found[name] for name in ("variant", "class", "first", "kills", "seconds")}
+            row.pop("diff", None)
+            row.pop("effect", None)
+        yield row
 
 
 def stem_of(campaign: Campaign) -> str:

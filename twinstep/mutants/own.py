@@ -55,7 +55,7 @@ class OwnTests:
         if not packages(self._env) and not self._ref.tests:
             return False
         for number in range(self._workers):
-            self._shops.put(Workshop(self._ref, self._folder / str(number)))
+            self._shops.put(Workshop(self._ref, self._folder / f"own {number}"))
         seconds, found = self._asked(None, 4 * LIMIT)
         if found is not None:
             raise UserError(
@@ -169,20 +169,19 @@ def asked(
     rows: list[dict[str, Any]],
     workers: int,
     tell: Callable[[str], None],
+    folder: Path,
 ) -> Iterator[dict[str, Any]]:
     """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
 
-    `own` in it: whether these tests noticed. UserError if one fails without a bug.
+    `own` in it: whether these tests noticed. folder: for what is compiled. UserError if one fails
+    without a bug.
     """
     todo = [row for row in rows if row["class"] == "survivor" and "own" not in row]
     if not todo:
         return
     mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
-    with (
-        tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as held,
-        ThreadPoolExecutor(workers) as pool,
-    ):
-        tests = OwnTests(env, ref, Path(held), workers)
+    with ThreadPoolExecutor(workers) as pool:
+        tests = OwnTests(env, ref, folder, workers)
         tell("the environment's own tests, without a bug")
         if not tests.begin():
             return

@@ -27,6 +27,8 @@ _QUICK = {
 class Workshop:
     """A copy of the project in the current folder, whose Cargo workspaces are compiled.
 
+    What an earlier one has compiled in the folder is used again.
+
     project: the copy. modules: import names of what is compiled, known after the first build.
     place: the folder to be imported from.
     """
@@ -34,6 +36,7 @@ class Workshop:
     def __init__(self, ref: CandidateRef, folder: Path) -> None:
         self._folder = folder
         self.project = folder / "tree"
+        shutil.rmtree(self.project, ignore_errors=True)
         shutil.copytree(
             Path.cwd(), self.project, symlinks=True, ignore=shutil.ignore_patterns(*BYPRODUCTS)
         )

@@ -89,11 +89,10 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         some = f"{len(_full(rows))} of the mutants, drawn by lot, are asked at every level"
         how = f"{some} of {asked}, the others until a level notices"
     yield (
-        f"\n{how}; one that nothing there notices is asked in the other variants, and in "
-        "candidates made of the same files, until a level does. These are the suite's generic "
-        f"checks, level 3 with {found['episodes']} episodes of each driver. What none of them "
-        "notices is asked of the tests that the environment has of its own. Brackets hold "
-        "Wilson's 95 % interval."
+        f"\n{how}. These are the suite's generic checks, level 3 with {found['episodes']} "
+        "episodes of each driver. What none of them notices is asked in the other variants, in "
+        "candidates made of the same files, and of the tests that the environment has of its own, "
+        "until one notices. Brackets hold Wilson's 95 % interval."
     )
 
 

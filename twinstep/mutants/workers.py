@@ -11,7 +11,6 @@ import ctypes
 import multiprocessing
 import os
 import signal
-import tempfile
 import time
 import traceback
 from collections import deque
@@ -102,59 +101,6 @@ class _Worker:
         self.pipe.close()
 
 
-def rows(
-    campaign: Campaign,
-    mutants: list[Mutant],
-    count: int,
-    progress: Callable[[str], None],
-    work: _Work | None = None,
-) -> Iterator[_Row]:
-    """Yield a row for each mutant, as they come, from `count` processes.
-
-    work: what each runs; the suite's levels if None.
-
-    UserError if the candidate fails without a bug, or ends its process.
-    """
-    todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
-    cores = sorted(os.sched_getaffinity(0))
-    with tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder:
-        started = partial(_Worker, work or _work, campaign.plan, Path(folder))
-        made = [started(cores[place % len(cores)]) for place in range(min(count, len(todo)))]
-        try:
-            while made:
-                ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
-                for place, worker in enumerate(list(made)):
-                    said, over = None, worker.over
-                    if worker.pipe in ready:
-                        said = _heard(worker)
-                    elif not over:
-                        continue
-                    if said is None:
-                        lost = _lost(worker, over)
-                        worker.end()
-                        todo.appendleft(lost)
-                        made[place] = started(worker.core)
-                        continue
-                    what, *rest = said
-                    if what == "at":
-                        worker.begins(*rest)
-                        progress(_words(worker, len(mutants)))
-                        continue
-                    if what == "row":
-                        yield rest[0]
-                    elif what == "user":
-                        raise UserError(rest[0])
-                    elif what == "error":
-                        raise RuntimeError(rest[0])
-                    worker.ask(todo.popleft() if todo else None)
-                    if worker.task is None:
-                        made.remove(worker)
-                        worker.process.join()
-        finally:
-            for worker in made:
-                worker.end()
-
-
 def _heard(worker: _Worker) -> tuple[Any, ...] | None:
     """Return what a worker says, None if it has ended."""
     try:
@@ -201,20 +147,25 @@ class _Telling(Watch):
         self._pipe.send(("at", self.variant, level, check, limit))
 
 
-def _work(pipe: connection.Connection, plan: Plan, core: int, folder: Path) -> None:
-    """Judge the mutants that the parent names, one after the other, until it names none."""
+def work(
+    pipe: connection.Connection, plan: Plan, core: int, folder: Path, elsewhere: bool = False
+) -> None:
+    """Judge the mutants that the parent names, one after the other, until it names none.
+
+    elsewhere: in all variants but the first.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(*_DIES_WITH_PARENT)  # even from a loop without end
     os.sched_setaffinity(0, {core})
     try:
         campaign = prepare(plan)
-        own = folder / str(os.getpid())
+        own = folder / f"core {core}"
         with compilation_cache(campaign, folder):
             bench = Bench(campaign, _Telling(pipe), own)
             try:
-                bench.begin()
+                bench.begin(elsewhere)
                 pipe.send(("ready",))
-                _judge(pipe, bench, campaign)
+                _judge(pipe, bench, campaign, elsewhere)
             finally:
                 bench.close()
     except (UserError, OracleMissing) as problem:
@@ -225,14 +176,68 @@ def _work(pipe: connection.Connection, plan: Plan, core: int, folder: Path) -> N
         pipe.send(("error", traceback.format_exc()))
 
 
-def _judge(pipe: connection.Connection, bench: Bench, campaign: Campaign) -> None:
+def _judge(pipe: connection.Connection, bench: Bench, campaign: Campaign, elsewhere: bool) -> None:
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
     done = 0
     while (asked := pipe.recv()) is not None:
         name, settled = asked
-        pipe.send(("row", bench.row(mutants[name], settled)))
+        pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
         done += 1
         if done % _TOGETHER == 0 and not campaign.pair.candidate.build:
             import jax
 
             jax.clear_caches()
+
+
+def rows(
+    campaign: Campaign,
+    mutants: list[Mutant],
+    count: int,
+    progress: Callable[[str], None],
+    folder: Path,
+    work: _Work = work,
+) -> Iterator[_Row]:
+    """Yield a row for each mutant, as they come, from `count` processes,
+    of which each has a core.
+
+    folder: what is compiled is kept there. work: what each process runs.
+
+    UserError if the candidate fails without a bug, or ends its process.
+    """
+    todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
+    cores = sorted(os.sched_getaffinity(0))
+    started = partial(_Worker, work, campaign.plan, folder)
+    made = [started(core) for core in cores[: min(count, len(todo))]]
+    try:
+        while made:
+            ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
+            for place, worker in enumerate(list(made)):
+                said, over = None, worker.over
+                if worker.pipe in ready:
+                    said = _heard(worker)
+                elif not over:
+                    continue
+                if said is None:
+                    lost = _lost(worker, over)
+                    worker.end()
+                    todo.appendleft(lost)
+                    made[place] = started(worker.core)
+                    continue
+                what, *rest = said
+                if what == "at":
+                    worker.begins(*rest)
+                    progress(_words(worker, len(mutants)))
+                    continue
+                if what == "row":
+                    yield rest[0]
+                elif what == "user":
+                    raise UserError(rest[0])
+                elif what == "error":
+                    raise RuntimeError(rest[0])
+                worker.ask(todo.popleft() if todo else None)
+                if worker.task is None:
+                    made.remove(worker)
+                    worker.process.join()
+    finally:
+        for worker in made:
+            worker.end()

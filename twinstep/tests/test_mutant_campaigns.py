@@ -8,7 +8,7 @@ import pytest
 
 from twinstep.cli import main
 from twinstep.errors import UserError
-from twinstep.mutants import workers
+from twinstep.mutants import command, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.own import asked
@@ -62,39 +62,68 @@ def _breaks(pipe, plan, core, folder):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_bug_that_ends_or_stops_its_process_is_noticed_by_that_level_alone(
-    campaign, monkeypatch, count
+    campaign, monkeypatch, tmp_path, count
 ):
     monkeypatch.setattr(workers, "GRACE", 0.5)
-    found = list(rows(campaign, campaign.mutants, count, lambda text: None, _answers))
+    found = list(rows(campaign, campaign.mutants, count, lambda text: None, tmp_path, _answers))
     names = [mutant.id for mutant in campaign.mutants]
     assert sorted(row["id"] for row in found) == sorted(names)
     known = {row["id"]: row["known"] for row in found if row["known"]}
     assert known == {names[1]: {2: ("crash", "two")}, names[2]: {2: ("time", "two")}}
 
 
-def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign):
+def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign, tmp_path):
     with pytest.raises(UserError, match="ended at some check without a planted bug"):
-        list(rows(campaign, campaign.mutants, 1, lambda text: None, _ends_at_once))
+        list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _ends_at_once))
 
 
-def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one_passes(campaign):
+def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one_passes(
+    campaign, tmp_path
+):
     every = prepare(Plan("pong", "jax"))
     ball = next(m for m in every.mutants if m.path.endswith("ball.py") and m.what == "< to >=")
     same = next(iter(every.equivalent))
     known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
              for name in (ball.id, same)]  # fmt: skip
     told = []
-    found = list(asked("pong", campaign.pair.candidate, known, 1, told.append))
+    found = list(asked("pong", campaign.pair.candidate, known, 1, told.append, tmp_path))
     assert [(row["own"], row["class"]) for row in found] == [(True, "killed"), (False, "survivor")]
     (kill,) = found[0]["kills"].values()
     assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
     assert found[0]["first"] == 1
-    assert list(asked("pong", campaign.pair.candidate, known, 1, told.append)) == []
+    assert list(asked("pong", campaign.pair.candidate, known, 1, told.append, tmp_path)) == []
 
 
-def test_an_error_of_the_program_is_no_verdict(campaign):
+def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
+    campaign, monkeypatch, tmp_path
+):
+    names = [mutant.id for mutant in campaign.mutants[:3]]
+    campaign.rows = [_row(campaign, name) for name in names]
+    for row in campaign.rows[1:]:
+        row |= {"class": "survivor", "first": 0, "kills": {}, "diff": ["-", "+"]}
+    asked_for = []
+
+    def found(campaign, mutants, count, show, folder, work):
+        asked_for.append([mutant.id for mutant in mutants])
+        assert work.keywords == {"elsewhere": True}
+        yield _row(campaign, names[2]) | {"variant": "fs1"}
+        yield _row(campaign, names[1]) | {"class": "survivor", "first": 0, "kills": {}}
+
+    monkeypatch.setattr(command, "rows", found)
+    for _ in range(2):
+        list(command.elsewhere(campaign, 1, print, tmp_path))
+    assert [set(some) for some in asked_for] == [set(names[1:])]
+    classes = [(row["class"], row["variant"], "diff" in row) for row in campaign.rows]
+    assert classes == [
+        ("killed", "fs8", False),
+        ("survivor", "fs8", True),
+        ("killed", "fs1", False),
+    ]
+
+
+def test_an_error_of_the_program_is_no_verdict(campaign, tmp_path):
     with pytest.raises(RuntimeError, match="of this program"):
-        list(rows(campaign, campaign.mutants, 1, lambda text: None, _breaks))
+        list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _breaks))
 
 
 def test_bugs_are_asked_by_lot_so_that_those_done_are_a_sample(campaign):

@@ -225,11 +225,12 @@ def test_a_compiled_candidate_is_asked_as_it_ships_and_one_in_jax_is_not():
 
 
 @pytest.mark.slow
-def test_bugs_are_compiled_and_judged_and_one_that_panics_is_a_crash():
+def test_bugs_are_compiled_and_judged_and_one_that_panics_is_a_crash(tmp_path):
     campaign = prepare(Plan("pong", "rust", matrix=0))
     wrong = _named(campaign, "ball.rs", "ball", "+ to -")
     panics = _named(campaign, "batch.rs", "load", "+ to -")
-    found = {row["id"]: row for row in rows(campaign, [wrong, panics], 1, lambda text: None)}
+    made = rows(campaign, [wrong, panics], 1, lambda text: None, tmp_path)
+    found = {row["id"]: row for row in made}
     assert found[wrong.id]["class"] == "killed"
     assert found[wrong.id]["kills"]["1"]["how"] == "difference"
     assert found[panics.id]["class"] == "killed"
