@@ -3,8 +3,9 @@
     .venv/bin/python tools/neighbours.py
 
 Each is installed into a folder of its own and stands in for the oracle in a project made for it;
-the candidate is the one that is proven against the pinned release. A level that fails has told the
-two apart. One that passes shows that, on the tested domain, the releases are the same. Of Pokemon
+the candidate is the one that is proven against the pinned release. A level with a report has told
+the two apart. One that passes shows that, on the tested domain, the releases are the same. A bridge
+may also refuse a release whose programming interface or saved states are other ones. Of Pokemon
 Showdown's other package see `test_the_other_package_of_the_same_simulator_is_found_...`.
 """
 
@@ -57,29 +58,34 @@ ENV = dataclasses.replace(
         probe="neighbour:probe",
         package="neighbour",
     ),
-    variants=PINNED.variants[:1],
+    variants=tuple(v for v in PINNED.variants if v.name in {variants!r}),
 )
 '''
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A release. contract: the module that declares the environment, as `contracts.x:NAME`."""
+    """A release. contract: the module that declares the environment, as `contracts.x:NAME`.
+
+    variants: those that it is asked in.
+    """
 
     env: str
     contract: str
     candidate: str
     package: str
     version: str
+    variants: tuple[str, ...] = ("",)
 
 
+_GAMES = ("catch", "heavy", "random")
 NEIGHBOURS = (
     *(
         Neighbour("halfcheetah", "contracts.halfcheetah:HALFCHEETAH", "rust64", "mujoco", version)
-        for version in ("3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.16.0", "4.0.0")
+        for version in ("3.3.7", "3.8.1", "3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.17.0", "4.0.0")
     ),
     *(
-        Neighbour("emurust", "contracts.emurust:EMURUST", "rust", "pyboy", version)
+        Neighbour("emurust", "contracts.emurust:EMURUST", "rust", "pyboy", version, _GAMES)
         for version in ("2.6.1", "2.7.0", "2.8.0", "2.8.1")
     ),
 )
@@ -99,6 +105,7 @@ def asked(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
         folder=str(folder / "release"),
         release=release,
         package=neighbour.package,
+        variants=neighbour.variants,
     ).replace("ENVIRONMENT", name)
     (folder / "neighbour").mkdir()
     (folder / "neighbour" / "__init__.py").write_text(source)
@@ -106,34 +113,35 @@ def asked(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
     row: dict[str, Any] = {"env": neighbour.env, "release": release, "levels": {}}
     for level, package in LEVELS.items():
         chosen = ["-m", f"level{level}", "--env", "neighbour", "--candidate", neighbour.candidate]
+        chosen += ["--nonce", "asked", "--pyargs", f"twinstep.{package}"]
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "--pyargs", f"twinstep.{package}", *chosen],
+            [sys.executable, "-m", "pytest", "-q", *chosen],
             cwd=folder,
             capture_output=True,
             text=True,
         )
-        counts = done.stdout.strip().rpartition("\n")[2]
         if done.returncode not in (0, 1):
             raise SystemExit(
                 f"{release}, level {level}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
-        row["levels"][str(level)] = {"differs": done.returncode == 1, "tests": counts.strip("= ")}
-    row["first"] = _first(folder)
+        row["levels"][str(level)] = _said(folder)
     return row
 
 
-def _first(folder: Path) -> str:
-    """Return what a report says of the earliest difference, "" without one."""
-    records = [
-        json.loads(path.read_text())
-        for path in sorted((folder / ".twinstep" / "reports").glob("*.json"))
-    ]
-    if not records:
-        return ""
-    one = min(records, key=lambda record: (record["level"], record["test"]))
-    suspect = next((s["module"] for s in one["suspects"]), "")
-    test = one["test"].rpartition("::")[2]
-    return f"{test}{': ' + suspect if suspect else ''}"
+def _said(folder: Path) -> dict[str, Any]:
+    """Return what a level said: how many tests passed, with how many reports, and the first."""
+    run = json.loads((folder / ".twinstep" / "verdict.json").read_text())["run"]
+    reports = [test for test, why in run["why"].items() if why.startswith("report ")]
+    failed = [test for test, outcome in run["tests"].items() if outcome in ("failed", "error")]
+    first = ""
+    if reports:
+        name = run["why"][reports[0]].split()[1]
+        record = json.loads((folder / ".twinstep" / "reports" / f"{name}.json").read_text())
+        first = next((s["module"] for s in record["suspects"]), "") or record["case"]["kind"]
+    elif failed:
+        first = run["why"].get(failed[0], "it failed").partition("\n")[0]
+    passed = sum(outcome == "passed" for outcome in run["tests"].values())
+    return {"passed": passed, "failed": len(failed), "reports": len(reports), "first": first}
 
 
 def table(found: dict[str, Any]) -> str:
@@ -143,21 +151,28 @@ def table(found: dict[str, Any]) -> str:
         "# Neighbouring releases of the references",
         "",
         "`tools/neighbours.py`: each release in the oracle's place, the candidate that is proven",
-        "against the pinned one, first variant.",
+        "against the pinned one.",
         "",
         f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores",
         f"- versions: {', '.join(f'{n} {v}' for n, v in found['versions'].items())}",
         "",
-        "| environment | release | level 1 | level 2 | level 3 | the report of the lowest level |",
-        "|---|---|---|---|---|---|",
+        "| environment | release | level 1 | level 2 | level 3 |",
+        "|---|---|---|---|---|",
     ]
     for row in found["rows"]:
-        cells = [
-            f"{'differs' if level['differs'] else 'the same'} ({level['tests']})"
-            for level in row["levels"].values()
-        ]
-        lines.append(f"| {' | '.join([row['env'], row['release'], *cells, row['first']])} |")
+        cells = [_cell(level) for level in row["levels"].values()]
+        lines.append(f"| {' | '.join([row['env'], row['release'], *cells])} |")
     return "\n".join(lines) + "\n"
+
+
+def _cell(level: dict[str, Any]) -> str:
+    """Say what a level found; a failure without a report is the bridge's, and no difference."""
+    tests = level["passed"] + level["failed"]
+    if level["reports"]:
+        return f"differs: {level['failed']} of {tests} fail, first {level['first']}"
+    if level["failed"]:
+        return f"cannot be asked: {level['first']}".replace("|", "/")
+    return f"the same: {tests} tests"
 
 
 def main() -> None:
