@@ -22,8 +22,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from twinstep.errors import UserError
-from twinstep.mutants.killing import LIMIT, Kill, Question, Verdict, Watch
+from twinstep.mutants.killing import LIMIT, Kill, Question, Verdict
 from twinstep.mutants.rust_workshop import Workshop
+from twinstep.mutants.watch import Watch
 
 #: Seconds beyond a level's limit after which the copy is ended, and how many times the limit may
 #: pass on the clock on the wall.

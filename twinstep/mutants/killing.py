@@ -7,26 +7,22 @@ difference: nothing is shrunk or explained unless that is asked for.
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
 import signal
-import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
-from twinstep import registry
 from twinstep.cases import Case
 from twinstep.errors import OracleFailed
 from twinstep.harness import Divergence, Lab
 from twinstep.lockstep import Outcome
+from twinstep.mutants.checks import checks
 from twinstep.mutants.mutator import planted
 from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import Mutant
+from twinstep.mutants.watch import Watch
 from twinstep.registry import Pair
 from twinstep.running import CandidateBroken
 
@@ -37,34 +33,6 @@ LIMIT = 120.0
 #: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
 #: imported, built or traced; the time is over; the process ended.
 HOW = ("difference", "contract", "build", "time", "crash")
-
-_TESTS = {
-    1: (
-        "properties.test_modules:test_module_matches_the_oracle",
-        "properties.test_randomness:test_the_first_frame_matches_the_oracle_for_any_seed",
-        "properties.test_regressions:test_fixed_witnesses_stay_fixed",
-    ),
-    2: (
-        "interactions.test_steps:test_step_from_placed_states_matches_the_oracle",
-        "interactions.test_steps:test_restart_of_placed_states_matches_the_oracle",
-        "interactions.test_state:test_oracles_state_continues_in_the_candidate",
-        "interactions.test_state:test_candidates_state_continues_in_the_oracle",
-        "interactions.test_state:test_hidden_state_matches_the_oracle",
-        "interactions.test_batches:test_a_batch_equals_its_lanes_one_by_one",
-        "interactions.test_batches:test_rollout_equals_the_step_loop",
-    ),
-    3: (
-        "rollouts.test_lockstep:test_episodes_match",
-        "rollouts.test_lockstep:test_steps_from_the_oracles_states_match",
-        "rollouts.test_lockstep:test_episodes_stay_together_as_long_as_the_gate_asks",
-        "rollouts.test_lockstep:test_whole_episodes_are_alike_on_average",
-        "rollouts.test_regressions:test_fixed_bugs_stay_fixed",
-        "rollouts.test_shipped:test_shipped_environment_matches_the_oracle_through_auto_resets",
-        "rollouts.test_shipped:test_shipped_steps_from_the_oracles_states_match",
-        "rollouts.test_shipped:test_recorded_lanes_match_inside_the_largest_batch",
-        "rollouts.test_shipped:test_recorded_lanes_match_inside_the_largest_batch_from_their_starts",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -151,60 +119,6 @@ class Question:
         return self.limits.get(level, LIMIT)
 
 
-class Watch:
-    """Is told what is asked, and says which checks come first.
-
-    Those come first that noticed most of a file's bugs for their time. Which level notices does
-    not hang on it, only how soon, and which of its checks is named.
-
-    variant, path: where the next question is asked, None without a bug, and the bug's file.
-    """
-
-    def __init__(self) -> None:
-        self._asked: dict[tuple[str, int, str], _Record] = defaultdict(_Record)
-        self.variant: str | None = None
-        self.path = ""
-
-    def begins(self, level: int, check: str, limit: float) -> None:
-        """Hear that a check begins; check "" and level 0 for the search of a suspect."""
-
-    def learn(self, verdict: Verdict) -> None:
-        """Remember which checks noticed a bug in the file `path`, and how long each took."""
-        for (level, check), seconds in verdict.spent.items():
-            kill = verdict.kills.get(level)
-            for path in (self.path, ""):  # "": in any file
-                self._asked[path, level, check].add(seconds, bool(kill) and kill.check == check)
-
-    def worth(self, level: int, check: str) -> float:
-        """Return how many bugs of this file a second of a check may notice."""
-        anywhere = self._asked.get(("", level, check), _Record())
-        here = self._asked.get((self.path, level, check), anywhere)
-        return here.rate / anywhere.mean
-
-
-@dataclass
-class _Record:
-    """How often a check was asked and noticed, and its seconds in all."""
-
-    asked: int = 0
-    noticed: int = 0
-    seconds: float = 0.0
-
-    def add(self, seconds: float, noticed: bool) -> None:
-        self.asked += 1
-        self.noticed += noticed
-        self.seconds += seconds
-
-    @property
-    def rate(self) -> float:
-        """A guess that is never 0, and high before anything is known."""
-        return (self.noticed + 1) / (self.asked + 2)
-
-    @property
-    def mean(self) -> float:
-        return self.seconds / self.asked + 0.01 if self.asked else 0.1
-
-
 def judge(
     reference: RememberingReference,
     pair: Pair,
@@ -284,46 +198,6 @@ def _reading(error: Exception, compiled: bool) -> tuple[str, str]:
     if isinstance(error, Found | AssertionError | OracleFailed):
         return "difference", text
     raise error
-
-
-def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield a level's checks by name: each test for every module or driver that it takes.
-
-    shipped: whether those of what ships are among them.
-    """
-    candidate = lab.pair.candidate
-    for path in _TESTS[level]:
-        test = registry.load_object(f"twinstep.{path}")
-        if candidate.slow_to_compile and "test_batches" in path:
-            continue
-        # A candidate in JAX is reset by the core; a compiled one resets its lanes itself.
-        if "test_shipped" in path and not (candidate.build and shipped):
-            continue
-        marks = _marks(test)
-        if not all(lab.pair.has_gates(kind) for kind in marks.get("gates", ())[:1]):
-            continue
-        wanted = inspect.signature(test).parameters
-        rows: list[dict[str, Any]] = [{}]
-        if "module" in wanted:
-            # Others cannot be called: they only say whose a field is.
-            rows = [{"module": module.name} for module in lab.contract.modules if module.inputs]
-        elif "driver" in wanted:
-            rows = [{"driver": driver} for driver in lab.contract.drivers]
-        elif "parametrize" in marks:
-            name, values = marks["parametrize"]
-            rows = [{name: value} for value in values]
-        place = path.replace(".", "/").replace(":", ".py::")
-        for row in rows:
-            label = f"[{next(iter(row.values()))}]" if row else ""
-            yield place + label, functools.partial(test, lab, **row)
-
-
-def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:
-    """Return name -> arguments of the marks of a test and its module, the nearest of each name."""
-    near = getattr(test, "pytestmark", [])
-    far = getattr(sys.modules[test.__module__], "pytestmark", [])
-    every = [*(far if isinstance(far, list) else [far]), *near]
-    return {mark.name: mark.args for mark in (getattr(m, "mark", m) for m in every)}
 
 
 def _suspect(lab: QuickLab, outcome: Outcome, limit: float) -> str:

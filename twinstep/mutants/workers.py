@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from twinstep.errors import OracleMissing, UserError
-from twinstep.mutants.campaign import Bench, Campaign, Plan, compilation_cache, prepare
-from twinstep.mutants.killing import Kill, Watch
+from twinstep.mutants.asking import Bench, compilation_cache
+from twinstep.mutants.campaign import Campaign, Plan, prepare
+from twinstep.mutants.killing import Kill
 from twinstep.mutants.sites import Mutant
+from twinstep.mutants.watch import Watch
 
 #: Processor seconds beyond a level's own limit after which its process is ended.
 GRACE = 30.0

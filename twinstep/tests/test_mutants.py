@@ -15,11 +15,12 @@ from twinstep.errors import UserError
 from twinstep.mutants import equivalents
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.effects import effect, tolerant
-from twinstep.mutants.killing import Kill, Verdict, Watch
+from twinstep.mutants.killing import Kill, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.results import settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
+from twinstep.mutants.watch import Watch
 
 MADE = {
     "x = a < b": {"x = a <= b", "x = a >= b"},

@@ -13,12 +13,14 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants import forked
 from twinstep.mutants.campaign import Plan, prepare
-from twinstep.mutants.killing import Question, Verdict, Watch, checks
+from twinstep.mutants.checks import checks
+from twinstep.mutants.killing import Question, Verdict
 from twinstep.mutants.mutator import all_mutants, source_files
 from twinstep.mutants.rust_sites import rust_mutants_of
 from twinstep.mutants.rust_tokens import tokens
 from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import OPERATORS
+from twinstep.mutants.watch import Watch
 from twinstep.mutants.workers import rows
 
 #: A line of source, and what can be planted in it.
