@@ -22,6 +22,7 @@ from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import OPERATORS
 from twinstep.mutants.watch import Watch
 from twinstep.mutants.workers import rows
+from twinstep.tests import tiny_rust
 
 #: A line of source, and what can be planted in it.
 LINES = {
@@ -130,28 +131,11 @@ def test_without_its_sources_there_is_nothing_to_plant_in(tmp_path, monkeypatch)
         all_mutants(pong)
 
 
-CRATE = """
-[package]
-name = "tiny"
-version = "0.1.0"
-edition = "2021"
-
-[lib]
-crate-type = ["cdylib"]
-"""
-
-
 @pytest.fixture
 def tiny(tmp_path, monkeypatch):
     """A candidate whose only Rust is a function, and its bugs."""
-    crate = tmp_path / "project" / "rust" / "tiny"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text(CRATE)
-    (crate / "Cargo.lock").write_text(
-        'version = 3\n\n[[package]]\nname = "tiny"\nversion = "0.1.0"\n'
-    )
     source = '#[unsafe(no_mangle)]\npub extern "C" fn two(x: i32) -> i32 {\n    x + 1\n}\n'
-    (crate / "src" / "lib.rs").write_text(source)
+    tiny_rust.write(tmp_path / "project", source)
     monkeypatch.chdir(tmp_path / "project")
     return CandidateRef("tiny", "tiny:Tiny", edit=("rust/tiny/**",), build="tiny:build")
 

@@ -21,6 +21,7 @@ from twinstep.repair.folders import (
 )
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
+from twinstep.tests import tiny_rust
 from twinstep.tests.scripted import Repaired
 
 
@@ -194,30 +195,14 @@ def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
     with_references(tmp_path / "run")
 
 
-LIBRARY = """
-[package]
-name = "tiny"
-version = "0.1.0"
-edition = "2021"
-
-[lib]
-crate-type = ["cdylib"]
-"""
-
-
 def test_a_library_in_rust_is_built_from_the_checkout(tmp_path):
     project, run = tmp_path / "project", tmp_path / "run"
-    crate = project / "rust" / "tiny"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text(LIBRARY)
-    lock = '[[package]]\nname = "tiny"\nversion = "0.1.0"\n'
-    (crate / "Cargo.lock").write_text("version = 3\n\n" + lock)
-    (crate / "src" / "lib.rs").write_text('pub extern "C" fn one() -> i32 { 1 }')
+    source = tiny_rust.write(project, 'pub extern "C" fn one() -> i32 { 1 }')
     made = building.build(project, ("rust/tiny/**",), run)
     built = project / ".twinstep" / "built" / "tiny.abi3.so"
     assert built.is_file()
     assert made["PYTHONPATH"].startswith(str(built.parent))
-    (crate / "src" / "lib.rs").write_text("fn one() -> i32 { true }")
+    source.write_text("fn one() -> i32 { true }")
     with pytest.raises(UserError, match=r"(?s)it does not compile:.*mismatched types"):
         building.build(project, ("rust/tiny/**",), run)
 
