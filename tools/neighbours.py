@@ -132,7 +132,9 @@ def _said(folder: Path) -> dict[str, Any]:
     """Return what a level said: how many tests passed, with how many reports, and the first."""
     run = json.loads((folder / ".twinstep" / "verdict.json").read_text())["run"]
     reports = [test for test, why in run["why"].items() if why.startswith("report ")]
-    failed = [test for test, outcome in run["tests"].items() if outcome in ("failed", "error")]
+    failed = [
+        test for test, outcome in run["tests"].items() if outcome not in ("passed", "skipped")
+    ]
     first = ""
     if reports:
         name = run["why"][reports[0]].split()[1]
