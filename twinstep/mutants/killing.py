@@ -24,7 +24,7 @@ from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.watch import Watch
 from twinstep.registry import Pair
-from twinstep.running import CandidateBroken
+from twinstep.running import CandidateBroken, broken_by
 
 LEVELS = (1, 2, 3)
 #: Processor seconds that one level of one mutant may take, its compilation included: what else runs
@@ -168,11 +168,14 @@ def _ask(
                 with _timed(spent, (level, name)), contextlib.suppress(pytest.skip.Exception):
                     check()
         return None, None
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of Rust is no Exception
         if clock.over:
             lab.oracle.close()  # it may have been in the middle of an answer
             return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
-        how, text = _reading(error, bool(lab.pair.candidate.build))
+        candidate = lab.pair.candidate
+        how, text = _reading(broken_by(candidate, error) or error, bool(candidate.build))
         return Kill(level, name, how, text), getattr(error, "outcome", None)
 
 
@@ -185,7 +188,7 @@ def _timed(spent: dict[tuple[int, str], float], key: tuple[int, str]) -> Iterato
         spent[key] = time.process_time() - begin
 
 
-def _reading(error: Exception, compiled: bool) -> tuple[str, str]:
+def _reading(error: BaseException, compiled: bool) -> tuple[str, str]:
     """Return how a check noticed, and one line; raise again what is no verdict on a mutant.
 
     compiled: whether it runs because it could be built, so that what it raises is a crash.

@@ -215,13 +215,18 @@ def test_bugs_are_compiled_and_judged_and_one_that_panics_is_a_crash(tmp_path):
     campaign = prepare(Plan("pong", "rust", matrix=0))
     wrong = _named(campaign, "ball.rs", "ball", "+ to -")
     panics = _named(campaign, "batch.rs", "load", "+ to -")
-    made = rows(campaign, [wrong, panics], 1, lambda text: None, tmp_path)
+    # Only what ships restarts by itself, and calls the engine past the suite's guard.
+    ships = _named(campaign, "block.rs", "over", "+ to -")
+    made = rows(campaign, [wrong, panics, ships], 1, lambda text: None, tmp_path)
     found = {row["id"]: row for row in made}
     assert found[wrong.id]["class"] == "killed"
     assert found[wrong.id]["kills"]["1"]["how"] == "difference"
     assert found[panics.id]["class"] == "killed"
     assert found[panics.id]["kills"]["1"]["how"] == "crash"
     assert "PanicException" in found[panics.id]["kills"]["1"]["detail"]
+    assert found[ships.id]["first"] == 3
+    assert found[ships.id]["kills"]["3"]["how"] in ("crash", "difference")
+    assert "test_shipped" in found[ships.id]["kills"]["3"]["check"]
     assert all(row["compiling"] > 0 for row in found.values())
 
 
