@@ -14,6 +14,7 @@ import os
 import queue
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -39,7 +40,7 @@ _GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 class OwnTests:
     """The tests of one candidate's environment: those beside the generic ones in the suite's
-    packages, and those that the candidate names in `tests`.
+    packages, those that the candidate names in `tests`, and those of its Rust crates.
 
     folder, workers: of a compiled candidate so many copies are made in a folder.
     """
@@ -52,7 +53,7 @@ class OwnTests:
 
     def begin(self) -> bool:
         """Run them without a bug; whether there are any. UserError if one fails."""
-        if not packages(self._env) and not self._ref.tests:
+        if not (packages(self._env) or self._ref.tests or self._workers):
             return False
         for number in range(self._workers):
             self._shops.put(Workshop(self._ref, self._folder / f"own {number}"))
@@ -75,7 +76,12 @@ class OwnTests:
         shop = self._shops.get()
         try:
             with shop.built(mutant):
-                return self._run("-", limit, shop.project, {"PYTHONPATH": shop.import_path})
+                begun = time.monotonic()
+                if failed := shop.tested(limit):
+                    return 0.0, Kill(1, "the crates' own tests", "difference", failed)
+                path = {"PYTHONPATH": shop.import_path}
+                kill = self._run("-", limit, shop.project, path)[1]
+                return time.monotonic() - begun, kill
         finally:
             self._shops.put(shop)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants.sites import Mutant
-from twinstep.repair.building import compiled, workspace_of
+from twinstep.repair.building import cargo, compiled, workspace_of
 from twinstep.repair.folders import BYPRODUCTS, import_path, link_packages
 
 #: What is quick to compile again, and computes the same: the language has no other rounding, and
@@ -45,6 +46,8 @@ class Workshop:
         self._workspaces = [path for path in found if path is not None]
         if not self._workspaces:
             raise UserError(f"candidate '{ref.name}' has no Cargo.toml above its files")
+        crates = {_crate_of(self.project, glob): None for glob in ref.edit}
+        self._crates = [path for path in crates if path is not None]
         self.place = folder / "built"
         self.modules: tuple[str, ...] = ()
 
@@ -72,6 +75,20 @@ class Workshop:
             if file:
                 file.write_bytes(before)
 
+    def tested(self, limit: float) -> str:
+        """Run the crates' own tests, `limit` seconds each; return the first that fails, "" if none.
+
+        To be called while a mutant stands in the source.
+        """
+        for crate in self._crates:
+            target, log = self._folder / "target", self._folder / "test.log"
+            done = cargo(["test"], crate, target, log, limit, _QUICK)
+            if done.code:
+                lines = done.said.splitlines()
+                failed = [line for line in lines if re.fullmatch(r"test .* \.\.\. FAILED", line)]
+                return (failed or lines or ["cargo test fails"])[0][:200]
+        return ""
+
     def _compile(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir(parents=True)
@@ -83,3 +100,10 @@ class Workshop:
                 # A file of its own: the compiler writes into the one that it made.
                 shutil.copyfile(library, self.place / f"{names[-1]}.abi3.so")
         self.modules = tuple(names)
+
+
+def _crate_of(project: Path, glob: str) -> Path | None:
+    """Return the folder of the nearest Cargo.toml above what a glob names."""
+    folder = (project / (glob.partition("*")[0] + "x")).parent
+    above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
+    return next((one for one in above if (one / "Cargo.toml").is_file()), None)

@@ -43,15 +43,21 @@ def workspace_of(project: Path, glob: str) -> Path | None:
     return with_manifest[-1] if with_manifest else None
 
 
-def compiled(
-    workspace: Path, target: Path, log: Path, more: Mapping[str, str] = MappingProxyType({})
-) -> list[Path]:
-    """Return the dynamic libraries of a workspace's own crates.
+def cargo(
+    words: Sequence[str],
+    folder: Path,
+    target: Path,
+    log: Path,
+    limit: float,
+    more: Mapping[str, str],
+) -> processes.Ended:
+    """Run cargo on the package in a folder as a release, offline, with the locked versions.
 
-    more: variables for cargo. UserError with the compiler's first error if it does not compile.
+    words: the command and its options. target: what it compiles is kept there. limit: seconds.
+    more: variables. UserError if it cannot be started.
     """
-    command = ["cargo", "build", "--release", "--offline", "--locked", "--message-format=json"]
-    command += ["--manifest-path", str(workspace / "Cargo.toml"), "--workspace"]
+    command = ["cargo", *words, "--release", "--offline", "--locked"]
+    command += ["--manifest-path", str(folder / "Cargo.toml")]
     env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
     env |= {
         n: os.environ[n]
@@ -60,9 +66,20 @@ def compiled(
     }
     env |= {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable, **more}
     try:
-        done = processes.run(command, workspace, env, LIMIT, log)
+        return processes.run(command, folder, env, limit, log)
     except OSError as error:
         raise UserError(f"cargo cannot be started ({error.strerror}): install Rust") from error
+
+
+def compiled(
+    workspace: Path, target: Path, log: Path, more: Mapping[str, str] = MappingProxyType({})
+) -> list[Path]:
+    """Return the dynamic libraries of a workspace's own crates.
+
+    more: variables for cargo. UserError with the compiler's first error if it does not compile.
+    """
+    words = ["build", "--workspace", "--message-format=json"]
+    done = cargo(words, workspace, target, log, LIMIT, more)
     messages = []
     for line in log.read_text(errors="replace").splitlines():
         if line.startswith("{"):

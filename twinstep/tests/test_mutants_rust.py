@@ -135,6 +135,7 @@ def test_without_its_sources_there_is_nothing_to_plant_in(tmp_path, monkeypatch)
 def tiny(tmp_path, monkeypatch):
     """A candidate whose only Rust is a function, and its bugs."""
     source = '#[unsafe(no_mangle)]\npub extern "C" fn two(x: i32) -> i32 {\n    x + 1\n}\n'
+    source += "#[test]\nfn it_adds() {\n    assert_eq!(two(1), 2);\n}\n"
     tiny_rust.write(tmp_path / "project", source)
     monkeypatch.chdir(tmp_path / "project")
     return CandidateRef("tiny", "tiny:Tiny", edit=("rust/tiny/**",), build="tiny:build")
@@ -150,9 +151,9 @@ def test_a_bug_is_compiled_in_a_copy_and_stands_in_its_source_until_it_was_asked
             assert ("x - 1" in file.read_text()) == (mutant is bug)
             (library,) = shop.place.iterdir()
             copy = library.rename(tmp_path / f"{len(answers)}.so")  # dlopen knows files by name
-            answers.append(ctypes.CDLL(copy).two(5))
+            answers.append((ctypes.CDLL(copy).two(5), shop.tested(60.0)))
         assert "x + 1" in file.read_text()
-    assert answers == [6, 4, 6]
+    assert answers == [(6, ""), (4, "test it_adds ... FAILED"), (6, "")]
     assert shop.modules == ("tiny",)
     assert "x + 1" in Path(bug.path).read_text()
     broken = replace(bug, edits=((0, 0, b"no Rust "),))
