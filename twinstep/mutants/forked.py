@@ -98,6 +98,8 @@ def _copy(do: Callable[[Watch], Any], telling: Watch, end: Connection, shop: Wor
         for name in shop.modules:
             file = getattr(sys.modules.get(name), "__file__", None) or ""
             assert file.startswith(str(shop.place)), f"{name} comes from {file}"
+    except OSError as error:
+        said = ("error", str(error))
     except BaseException:  # nothing may leave the copy
         said = ("error", traceback.format_exc())
     finally:

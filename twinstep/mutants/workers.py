@@ -172,8 +172,10 @@ def work(
                 bench.close()
     except (UserError, OracleMissing) as problem:
         pipe.send(("user", str(problem)))
-    except (EOFError, OSError):
+    except (EOFError, ConnectionError):
         return  # the parent has ended
+    except OSError as problem:  # a full disk, say: no verdict on a mutant either
+        pipe.send(("user", str(problem)))
     except Exception:  # an error of this program is no verdict on a mutant
         pipe.send(("error", traceback.format_exc()))
 

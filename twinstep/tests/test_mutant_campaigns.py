@@ -1,5 +1,6 @@
 """A campaign of planted bugs: what ends a process is one level's verdict; nothing is lost."""
 
+import errno
 import json
 import os
 import time
@@ -124,6 +125,19 @@ def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_aske
 def test_an_error_of_the_program_is_no_verdict(campaign, tmp_path):
     with pytest.raises(RuntimeError, match="of this program"):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _breaks))
+
+
+def _full_disk(pipe, plan, core, folder):
+    def full(plan):
+        raise OSError(errno.ENOSPC, "No space left on device", "/some/file")
+
+    workers.prepare = full
+    workers.work(pipe, plan, core, folder)
+
+
+def test_a_full_disk_is_one_line_and_no_verdict(campaign, tmp_path):
+    with pytest.raises(UserError, match="No space left on device: '/some/file'"):
+        list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _full_disk))
 
 
 def test_bugs_are_asked_by_lot_so_that_those_done_are_a_sample(campaign):
