@@ -1,7 +1,9 @@
 """Bugs planted in Rust: where they can be, and what the levels make of some in Pong's engine."""
 
 import ctypes
+import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -179,22 +181,37 @@ def _asked(levels):
     return ask
 
 
-def test_a_bug_that_ends_or_hangs_the_copy_is_noticed_by_that_level_alone(monkeypatch):
-    monkeypatch.setattr(forked, "_GRACE", 0.5)
+def _spins():
+    while True:
+        pass
 
-    def spins():
-        while True:
-            pass
 
-    ask = _asked({1: lambda: os._exit(0), 2: lambda: None, 3: spins})
-    found = forked.judged(ask, Question(), Watch(), _NoShop)
+def _judged_one():
+    ask = _asked({1: lambda: os._exit(0), 2: lambda: None, 3: _spins})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forked, "_GRACE", 0.5)
+        return forked.judged(ask, Question(), Watch(), _NoShop)
+
+
+def _judged_error():
+    return forked.judged(_asked({1: lambda: 1 // 0}), Question(), Watch(), _NoShop)
+
+
+def _afresh(do):
+    """Do it in a process that has not begun JAX's threads: it is one that is copied."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(do).result()
+
+
+def test_a_bug_that_ends_or_hangs_the_copy_is_noticed_by_that_level_alone():
+    found = _afresh(_judged_one)
     assert {level: kill.how for level, kill in found.kills.items()} == {1: "crash", 3: "time"}
     assert found.kills[3].check == "check 3"
 
 
 def test_an_error_in_the_copy_is_no_verdict():
     with pytest.raises(UserError, match=r"(?s)could not be judged.*ZeroDivisionError"):
-        forked.judged(_asked({1: lambda: 1 // 0}), Question(), Watch(), _NoShop)
+        _afresh(_judged_error)
 
 
 def test_a_compiled_candidate_is_asked_as_it_ships_and_one_in_jax_is_not():
