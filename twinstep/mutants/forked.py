@@ -95,9 +95,8 @@ def _copy(do: Callable[[Watch], Any], telling: Watch, end: Connection, shop: Wor
         for name in shop.modules:
             sys.modules.pop(name, None)
         said = ("done", do(telling))
-        for name in shop.modules:
-            file = getattr(sys.modules.get(name), "__file__", None) or ""
-            assert file.startswith(str(shop.place)), f"{name} comes from {file}"
+        for module in filter(None, map(sys.modules.get, shop.modules)):
+            assert str(module.__file__).startswith(str(shop.place)), module.__file__
     except OSError as error:
         said = ("error", str(error))
     except BaseException:  # nothing may leave the copy

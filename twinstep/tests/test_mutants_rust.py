@@ -193,6 +193,14 @@ def _judged_one():
         return forked.judged(ask, Question(), Watch(), _NoShop)
 
 
+def _judged_all():
+    class Never(_NoShop):
+        modules = ("a_module_that_nobody_imports",)
+
+    ask = _asked(dict.fromkeys((1, 2, 3), lambda: os._exit(0)))
+    return forked.judged(ask, Question(), Watch(), Never)
+
+
 def _judged_error():
     return forked.judged(_asked({1: lambda: 1 // 0}), Question(), Watch(), _NoShop)
 
@@ -207,6 +215,11 @@ def test_a_bug_that_ends_or_hangs_the_copy_is_noticed_by_that_level_alone():
     found = _afresh(_judged_one)
     assert {level: kill.how for level, kill in found.kills.items()} == {1: "crash", 3: "time"}
     assert found.kills[3].check == "check 3"
+
+
+def test_a_bug_that_ends_every_copy_is_noticed_by_every_level():
+    found = _afresh(_judged_all)
+    assert [kill.how for kill in found.kills.values()] == ["crash"] * 3
 
 
 def test_an_error_in_the_copy_is_no_verdict():
