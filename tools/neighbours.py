@@ -141,7 +141,7 @@ def _said(folder: Path) -> dict[str, Any]:
         record = json.loads((folder / ".twinstep" / "reports" / f"{name}.json").read_text())
         first = next((s["module"] for s in record["suspects"]), "") or record["case"]["kind"]
     elif failed:
-        first = run["why"].get(failed[0], "it failed").partition("\n")[0]
+        first = run["why"].get(failed[0], "it failed").strip().partition("\n")[0]
     passed = sum(outcome == "passed" for outcome in run["tests"].values())
     return {"passed": passed, "failed": len(failed), "reports": len(reports), "first": first}
 
@@ -173,7 +173,8 @@ def _cell(level: dict[str, Any]) -> str:
     if level["reports"]:
         return f"differs: {level['failed']} of {tests} fail, first {level['first']}"
     if level["failed"]:
-        return f"cannot be asked: {level['first']}".replace("|", "/")
+        words = f"{level['failed']} of {tests} cannot be asked: {level['first'].strip()}"
+        return words.replace("|", "/")
     return f"the same: {tests} tests"
 
 
