@@ -99,7 +99,7 @@ def _asked(
     # many of its programs already.
     if not ref.build:
         yield from elsewhere(campaign, count, show, folder)
-    yield from asked(campaign.plan.env, ref, campaign.rows, count, show, folder)
+    yield from asked(campaign.plan.env, ref, campaign.rows, show, folder)
     if ref.build:
         yield from elsewhere(campaign, count, show, folder)
 

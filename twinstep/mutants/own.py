@@ -11,12 +11,10 @@ import importlib
 import importlib.util
 import json
 import os
-import queue
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +40,21 @@ class OwnTests:
     """The tests of one candidate's environment: those beside the generic ones in the suite's
     packages, those that the candidate names in `tests`, and those of its Rust crates.
 
-    folder, workers: of a compiled candidate so many copies are made in a folder.
+    folder: where a compiled candidate is copied to.
     """
 
-    def __init__(self, env: str, ref: CandidateRef, folder: Path, workers: int) -> None:
+    def __init__(self, env: str, ref: CandidateRef, folder: Path) -> None:
         self._env, self._ref = env, ref
         self._limit = 0.0
-        self._folder, self._workers = folder, workers if ref.build else 0
-        self._shops: queue.SimpleQueue[Workshop] = queue.SimpleQueue()
+        self._folder = folder
+        self._shop: Workshop | None = None
 
     def begin(self) -> bool:
         """Run them without a bug; whether there are any. UserError if one fails."""
-        if not (packages(self._env) or self._ref.tests or self._workers):
+        if not (packages(self._env) or self._ref.tests or self._ref.build):
             return False
-        for number in range(self._workers):
-            self._shops.put(Workshop(self._ref, self._folder / f"own {number}"))
+        if self._ref.build:
+            self._shop = Workshop(self._ref, self._folder / "own")
         seconds, found = self._asked(None, 4 * LIMIT)
         if found is not None:
             raise UserError(
@@ -67,23 +65,19 @@ class OwnTests:
         return True
 
     def ask(self, mutant: Mutant) -> Kill | None:
-        """Return what the tests make of a mutant, None if all pass. May run in a thread."""
+        """Return what the tests make of a mutant, None if all pass."""
         return self._asked(mutant, self._limit)[1]
 
     def _asked(self, mutant: Mutant | None, limit: float) -> tuple[float, Kill | None]:
-        if not self._workers:
+        shop = self._shop
+        if shop is None:
             return self._run(mutant.id if mutant else "-", limit, Path.cwd(), {})
-        shop = self._shops.get()
-        try:
-            with shop.built(mutant):
-                begun = time.monotonic()
-                if failed := shop.tested(limit):
-                    return 0.0, Kill(1, "the crates' own tests", "difference", failed)
-                path = {"PYTHONPATH": shop.import_path}
-                kill = self._run("-", limit, shop.project, path)[1]
-                return time.monotonic() - begun, kill
-        finally:
-            self._shops.put(shop)
+        with shop.built(mutant):
+            begun = time.monotonic()
+            if failed := shop.tested(limit):
+                return 0.0, Kill(1, "the crates' own tests", "difference", failed)
+            kill = self._run("-", limit, shop.project, {"PYTHONPATH": shop.import_path})[1]
+            return time.monotonic() - begun, kill
 
     def _run(
         self, mutant: str, limit: float, project: Path, more: dict[str, str]
@@ -173,7 +167,6 @@ def asked(
     env: str,
     ref: CandidateRef,
     rows: list[dict[str, Any]],
-    workers: int,
     tell: Callable[[str], None],
     folder: Path,
 ) -> Iterator[dict[str, Any]]:
@@ -186,22 +179,22 @@ def asked(
     if not todo:
         return
     mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
-    with ThreadPoolExecutor(workers) as pool:
-        tests = OwnTests(env, ref, folder, workers)
-        tell("the environment's own tests, without a bug")
-        if not tests.begin():
-            return
-        kills = pool.map(lambda row: tests.ask(mutants[row["id"]]), todo)
-        for row, kill in zip(todo, kills, strict=True):
-            row["own"] = kill is not None
-            if kill is not None:
-                about: dict[str, Any] = {
-                    "check": kill.check, "how": kill.how, "detail": kill.detail,
-                }  # fmt: skip
-                row |= {"class": "killed", "first": kill.level, "kills": {str(kill.level): about}}
-                row.pop("diff", None)
-            tell(f"{row['path']}:{row['line']}, {row['what']}: the environment's own tests")
-            yield row
+    tests = OwnTests(env, ref, folder)
+    tell("the environment's own tests, without a bug")
+    if not tests.begin():
+        return
+    # One after the other: what ends a command's processes would end those of another, too.
+    for row in todo:
+        kill = tests.ask(mutants[row["id"]])
+        row["own"] = kill is not None
+        if kill is not None:
+            about: dict[str, Any] = {
+                "check": kill.check, "how": kill.how, "detail": kill.detail,
+            }  # fmt: skip
+            row |= {"class": "killed", "first": kill.level, "kills": {str(kill.level): about}}
+            row.pop("diff", None)
+        tell(f"{row['path']}:{row['line']}, {row['what']}: the environment's own tests")
+        yield row
 
 
 if __name__ == "__main__":

@@ -87,12 +87,12 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
              for name in (ball.id, same)]  # fmt: skip
     told = []
-    found = list(asked("pong", campaign.pair.candidate, known, 1, told.append, tmp_path))
+    found = list(asked("pong", campaign.pair.candidate, known, told.append, tmp_path))
     assert [(row["own"], row["class"]) for row in found] == [(True, "killed"), (False, "survivor")]
     (kill,) = found[0]["kills"].values()
     assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
     assert found[0]["first"] == 1
-    assert list(asked("pong", campaign.pair.candidate, known, 1, told.append, tmp_path)) == []
+    assert list(asked("pong", campaign.pair.candidate, known, told.append, tmp_path)) == []
 
 
 def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
