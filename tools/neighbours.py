@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -190,7 +191,11 @@ def main() -> None:
             with tempfile.TemporaryDirectory(prefix="twinstep-neighbours-") as folder:
                 rows.append(asked(neighbour, Path(folder)))
             print(json.dumps(rows[-1]), flush=True)
-    found = {"machine": machine.machine([0, 1]), "versions": machine.versions(), "rows": rows}
+    found = {
+        "machine": machine.machine(sorted(os.sched_getaffinity(0))),
+        "versions": machine.versions(),
+        "rows": rows,
+    }
     stem = args.out
     paths.write_atomically(stem.with_suffix(".json"), (json.dumps(found, indent=1) + "\n").encode())
     paths.write_atomically(stem.with_suffix(".md"), table(found).encode())
