@@ -75,6 +75,12 @@ def by_pair(config: pytest.Config, log: Any, groups: Groups) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return groups.of(nodeid)
 
+        def _assign_work_unit(self, node: Any) -> None:
+            # A worker can have died while the news of it is still on its way: then `remove_node`
+            # takes back what it was to get.
+            with contextlib.suppress(OSError):
+                super()._assign_work_unit(node)
+
         def remove_node(self, node: Any) -> str | None:
             """Give a worker's tests to others; not the one it died in, which has failed."""
             work = self.assigned_work.pop(node)

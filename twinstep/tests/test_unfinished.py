@@ -22,6 +22,28 @@ def pytest_runtest_setup(item):
     if item.nodeid.endswith({test!r}):
         {act}
 """
+#: A plugin for the child's run: what it is to do next reaches a worker when it is dead already,
+#: as on a busy machine; execnet's own `send` then raises what it raises there.
+LATE = """
+import subprocess
+from contextlib import suppress
+from xdist.workermanage import WorkerController
+
+send = WorkerController.send_runtest_some
+sent = []
+
+def late(self, indices):
+    sent.append(self)
+    met = self.config.rootpath / "met"
+    if len(sent) > 1 and not met.exists():
+        with suppress(subprocess.TimeoutExpired):
+            self.gateway._io.popen.wait(timeout=3)
+            met.touch()
+    send(self, indices)
+
+WorkerController.send_runtest_some = late
+"""
+
 STOPS = "os.kill(os.getpid(), signal.SIGINT)"
 FAILS = "raise AssertionError('planted')"
 
@@ -115,6 +137,17 @@ def test_a_worker_that_dies_is_a_failure_of_its_test_once(project, spread):
     assert alive["verdict"] == "equal in part"
     assert alive["missing"] == ["lockstep seeking"]
     assert "duel-mine: differs; lost: 2 failed" in run.text
+
+
+def test_a_worker_that_dies_before_it_is_sent_more_is_a_failure_of_its_tests(project):
+    _die(project, "reset")
+    (project.folder / "late.py").write_text(LATE)
+    spread = ("-n", "1", "--dist", "loadgroup", "-p", "late")
+    run = project.pytest(*ONE, "--candidate", "vector", *spread)
+    assert (project.folder / "met").exists()
+    assert run.code == 1, run.text
+    assert _failed(run.verdict["pairs"]["duel-mine"]) == 2
+    assert run.verdict["pairs"]["duel-vector"]["verdict"] == "equal in part"
 
 
 def test_a_worker_that_dies_in_one_test_goes_on_with_the_others(project):
