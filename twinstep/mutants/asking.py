@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.harness import Harness, Settings
 from twinstep.mutants.campaign import Campaign, row_of
@@ -20,6 +21,9 @@ from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.watch import Watch
 from twinstep.registry import Pair
+
+if TYPE_CHECKING:
+    from twinstep.mutants.chunks import Chunks
 
 #: By variant and level, what is known of a mutant.
 Settled = Mapping[tuple[str, int], Kill]
@@ -33,16 +37,27 @@ class Bench:
     """The references of all variants that were asked for, each once its candidate has passed.
 
     watch: told of each check that begins. folder: where a candidate's compiled part is compiled.
+    mutants: those that will be asked. alone: how many of a candidate in JAX were planted alone.
     """
 
-    def __init__(self, campaign: Campaign, watch: Watch, folder: Path) -> None:
+    def __init__(
+        self, campaign: Campaign, watch: Watch, folder: Path, mutants: Sequence[Mutant] = ()
+    ) -> None:
         plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
         self._shop = Workshop(ref, folder) if ref.build else None
+        self._chunks = self._chunks_of(ref, mutants) if not (ref.build or plan.alone) else None
+        self.alone = 0
         self._harness = Harness(Settings(episodes=plan.episodes))
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
         self._unchanged: Answers = {}
+
+    @staticmethod
+    def _chunks_of(ref: CandidateRef, mutants: Sequence[Mutant]) -> Chunks:
+        from twinstep.mutants.chunks import Chunks  # imports JAX
+
+        return Chunks(ref, mutants)
 
     def begin(self, elsewhere: bool) -> None:
         """Ask the candidate as it is in the first variant. UserError if it fails.
@@ -72,12 +87,15 @@ class Bench:
                 kill = Kill(1, "the build", "build", _compilers_word(str(error)))
                 return row_of(campaign, mutant, "", Verdict({1: kill}, {1: 0.0}))
         built = round(time.perf_counter() - begun, 3)
+        alone = self.alone
         variant, verdict = "", Verdict({}, {})
         for pair in campaign.pairs[1:] if elsewhere else campaign.pairs[:1]:
             variant, verdict = self._asked(pair, mutant, settled, elsewhere)
             if verdict.kills:
                 break
         row = row_of(campaign, mutant, variant, verdict)
+        if self._shop is None:
+            row["planted"] = "alone" if self.alone > alone else "together"
         first = campaign.pair
         room = tolerant(first.subject.contract, first.candidate.name)
         if row["class"] == "survivor" and room and not elsewhere:
@@ -116,6 +134,11 @@ class Bench:
         self, reference: RememberingReference, pair: Pair, mutant: Mutant | None, question: Question
     ) -> Verdict:
         if self._shop is None:
+            if self._chunks is not None and mutant is not None:
+                found = self._chunks.ask(reference, pair, mutant, question, self._watch)
+                if found is not None:
+                    return found
+            self.alone += mutant is not None
             return judge(reference, pair, mutant, question, self._watch)
 
         def ask(question: Question, watch: Watch) -> Verdict:
@@ -149,6 +172,8 @@ class Bench:
 
     def close(self) -> None:
         """End the oracles' processes."""
+        if self._chunks is not None:
+            self._chunks.close()
         for reference, _ in self._references.values():
             reference.close()
         self._harness.close()

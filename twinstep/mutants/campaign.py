@@ -25,6 +25,7 @@ class Plan:
 
     sample: how many mutants, 0 for all. matrix: how many of these are asked at every level,
     whatever another said, and located, -1 for all; the others are asked until a level notices.
+    alone: whether bugs are never compiled together.
     """
 
     env: str
@@ -34,6 +35,7 @@ class Plan:
     seed: int = 0
     episodes: int = 100
     matrix: int = -1
+    alone: bool = False
 
 
 @dataclass

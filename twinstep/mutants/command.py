@@ -37,6 +37,9 @@ def add_to(commands: Any) -> None:
         help="how many of them to ask at every level, whatever another said, and to locate; "
         "default: all",
     )
+    made.add_argument(
+        "--alone", action="store_true", help="compile no two bugs of a candidate in JAX together"
+    )
     made.add_argument("--workers", default="1", help="processes, each on one core; default: 1")
     made.add_argument(
         "--resume", action="store_true", help="go on with the same run that ended early"
@@ -145,6 +148,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         _number("--seed", args.seed, 0),
         _number("--episodes", args.episodes, 1),
         _number("--matrix", args.matrix, 0) if args.matrix else -1,
+        args.alone,
     )
 
 
@@ -157,6 +161,8 @@ def command_of(plan: Plan) -> str:
         options += f" --episodes {plan.episodes}"
     if plan.matrix >= 0:
         options += f" --matrix {plan.matrix}"
+    if plan.alone:
+        options += " --alone"
     return f"twinstep mutants {plan.env} {options}"
 
 

@@ -127,25 +127,29 @@ def judge(
     watch: Watch,
 ) -> Verdict:
     """Plant a mutant (None: the candidate as it is) and ask the levels that the question names."""
+    with planted(pair.candidate, mutant):
+        return asked(QuickLab(pair, reference), question, watch)
+
+
+def asked(lab: QuickLab, question: Question, watch: Watch) -> Verdict:
+    """Ask the levels that the question names."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}
     spent: dict[tuple[int, str], float] = {}
     suspect = ""
-    with planted(pair.candidate, mutant):
-        lab = QuickLab(pair, reference)
-        for level in question.levels:
-            begin = time.process_time()
-            outcome, kill = None, question.settled.get(level)
-            if kill is None:
-                kill, outcome = _ask(lab, level, question, watch, spent)
-            seconds[level] = round(time.process_time() - begin, 3)
-            if kill is not None:
-                kills[level] = kill
-            if outcome is not None and question.locate and 0 not in question.settled:
-                watch.begins(0, "", question.limit(0))
-                suspect = _suspect(lab, outcome, question.limit(0))
-            if kills and not question.every:
-                break
+    for level in question.levels:
+        begin = time.process_time()
+        outcome, kill = None, question.settled.get(level)
+        if kill is None:
+            kill, outcome = _ask(lab, level, question, watch, spent)
+        seconds[level] = round(time.process_time() - begin, 3)
+        if kill is not None:
+            kills[level] = kill
+        if outcome is not None and question.locate and 0 not in question.settled:
+            watch.begins(0, "", question.limit(0))
+            suspect = _suspect(lab, outcome, question.limit(0))
+        if kills and not question.every:
+            break
     return Verdict(kills, seconds, suspect, spent)
 
 

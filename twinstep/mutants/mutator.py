@@ -125,8 +125,14 @@ def planted(ref: CandidateRef, mutant: Mutant | None) -> Iterator[None]:
     Its packages and its factory's module are new objects inside the context, so that nothing
     built before is seen by what is built there; afterwards the old ones are back.
     """
+    with fresh(ref, _Finder(ref, mutant)):
+        yield
+
+
+@contextlib.contextmanager
+def fresh(ref: CandidateRef, finder: MetaPathFinder) -> Iterator[None]:
+    """Have a candidate's packages and its factory's module imported afresh, as a finder says."""
     homes = [*ref.packages, ref.factory.partition(":")[0]]
-    finder = _Finder(ref, mutant)
     aside = _taken(homes)
     sys.meta_path.insert(0, finder)
     try:

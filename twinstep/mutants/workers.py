@@ -34,13 +34,13 @@ GRACE = 30.0
 #: So many times the limit may pass on the clock on the wall: a mutant may sleep.
 _ASLEEP = 10
 _DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
-#: After so many mutants what JAX keeps of them is thrown away.
-_TOGETHER = 20
+#: After so many mutants planted alone what JAX keeps of them is thrown away.
+_KEPT = 20
 
 _SPAWNING = multiprocessing.get_context("spawn")
 _Settled = dict[tuple[str, int], Kill]
 _Row = dict[str, Any]
-_Work = Callable[[connection.Connection, Plan, int, Path], None]
+_Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
 
 
 @dataclass
@@ -58,10 +58,12 @@ class _Worker:
     at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
     """
 
-    def __init__(self, work: _Work, plan: Plan, folder: Path, core: int) -> None:
+    def __init__(
+        self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int
+    ) -> None:
         self.core = core
         self.pipe, far = _SPAWNING.Pipe()
-        self.process = _SPAWNING.Process(target=work, args=(far, plan, core, folder), daemon=True)
+        self.process = _SPAWNING.Process(target=work, args=(far, plan, names, core, folder), daemon=True)
         self.process.start()
         far.close()
         self.task: _Task | None = None
@@ -150,11 +152,16 @@ class _Telling(Watch):
 
 
 def work(
-    pipe: connection.Connection, plan: Plan, core: int, folder: Path, elsewhere: bool = False
+    pipe: connection.Connection,
+    plan: Plan,
+    names: list[str],
+    core: int,
+    folder: Path,
+    elsewhere: bool = False,
 ) -> None:
     """Judge the mutants that the parent names, one after the other, until it names none.
 
-    elsewhere: in all variants but the first.
+    names: of all that it may name, in this order. elsewhere: in all variants but the first.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(*_DIES_WITH_PARENT)  # even from a loop without end
@@ -163,11 +170,12 @@ def work(
         campaign = prepare(plan)
         own = folder / f"core {core}"
         with compilation_cache(campaign, folder):
-            bench = Bench(campaign, _Telling(pipe), own)
+            mutants = {mutant.id: mutant for mutant in campaign.mutants}
+            bench = Bench(campaign, _Telling(pipe), own, [mutants[name] for name in names])
             try:
                 bench.begin(elsewhere)
                 pipe.send(("ready",))
-                _judge(pipe, bench, campaign, elsewhere)
+                _judge(pipe, bench, mutants, elsewhere)
             finally:
                 bench.close()
     except (UserError, OracleMissing) as problem:
@@ -180,17 +188,17 @@ def work(
         pipe.send(("error", traceback.format_exc()))
 
 
-def _judge(pipe: connection.Connection, bench: Bench, campaign: Campaign, elsewhere: bool) -> None:
-    mutants = {mutant.id: mutant for mutant in campaign.mutants}
-    done = 0
+def _judge(
+    pipe: connection.Connection, bench: Bench, mutants: dict[str, Mutant], elsewhere: bool
+) -> None:
     while (asked := pipe.recv()) is not None:
         name, settled = asked
         pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
-        done += 1
-        if done % _TOGETHER == 0 and not campaign.pair.candidate.build:
+        if bench.alone >= _KEPT:
             import jax
 
             jax.clear_caches()
+            bench.alone = 0
 
 
 def rows(
@@ -210,7 +218,8 @@ def rows(
     """
     todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
     cores = sorted(os.sched_getaffinity(0))
-    started = partial(_Worker, work, campaign.plan, folder)
+    names = [mutant.id for mutant in mutants]
+    started = partial(_Worker, work, campaign.plan, names, folder)
     made = [started(core) for core in cores[: min(count, len(todo))]]
     try:
         while made:

@@ -32,7 +32,7 @@ def _row(campaign, name):
     }  # fmt: skip
 
 
-def _answers(pipe, plan, core, folder):
+def _answers(pipe, plan, names, core, folder):
     """Answer with what is settled; end, hang or fail as the bug's place in the campaign says."""
     campaign = prepare(plan)
     places = {mutant.id: place for place, mutant in enumerate(campaign.mutants)}
@@ -50,14 +50,14 @@ def _answers(pipe, plan, core, folder):
         pipe.send(("row", {"id": name, "known": known}))
 
 
-def _ends_at_once(pipe, plan, core, folder):
+def _ends_at_once(pipe, plan, names, core, folder):
     pipe.send(("ready",))
     pipe.recv()
     pipe.send(("at", None, 3, "some check", 60.0))
     os._exit(1)
 
 
-def _breaks(pipe, plan, core, folder):
+def _breaks(pipe, plan, names, core, folder):
     pipe.send(("error", "Traceback: of this program"))
 
 
@@ -127,7 +127,7 @@ def test_an_error_of_the_program_is_no_verdict(campaign, tmp_path):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _breaks))
 
 
-def _full_disk(pipe, plan, core, folder):
+def _full_disk(pipe, plan, names, core, folder):
     def full(plan):
         raise OSError(errno.ENOSPC, "No space left on device", "/some/file")
 
