@@ -130,6 +130,7 @@ fn the_number_of_threads_changes_nothing() {
     assert!(one.endings() > 1000);
     assert_eq!(one, play(2));
     assert_eq!(one, play(5));
+    assert_eq!(one, play(20)); // more than there are blocks
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod frames;
 
 use frames::{Frames, GAMES, actions, params, seeds, start};
 use twinstep_pong::AutoRestart::Off;
-use twinstep_pong::{Actions, Batch, Output};
+use twinstep_pong::{Actions, Batch, Input, Output, Params};
 
 const STEPS: usize = 300;
 
@@ -82,8 +82,14 @@ fn a_recorded_table_serves_what_it_holds() {
     for (game, vy) in Frames::now(&mut batch).f32("ball_vy").iter().enumerate() {
         assert_eq!(*vy, if game % 2 == 0 { -1.0 } else { 0.0 });
     }
-    // More serves than the table has, and steps past the end of episodes, do no harm.
-    Frames::rollout(&mut batch, &actions(STEPS), Off);
+    // More serves than the table has are its last one, which is flat.
+    let frames = Frames::rollout(&mut batch, &actions(STEPS), Off);
+    let begins = frames.i32("tick").iter().map(|tick| *tick == 0);
+    let late = frames.u32("draws").iter().map(|draws| *draws > 3);
+    let served = begins.zip(late).zip(frames.f32("ball_vy"));
+    let after_its_end: Vec<_> = served.filter(|((new, late), _)| *new && *late).collect();
+    assert!(after_its_end.len() > GAMES);
+    assert!(after_its_end.iter().all(|(_, vy)| **vy == 0.0));
 }
 
 #[test]
@@ -119,6 +125,41 @@ fn wrong_arguments_are_errors() {
         assert!(batch.write(vec![(name, output)]).is_err(), "{name}");
     }
     assert!(Batch::reset(params(1), &[], None).is_err());
+    let point = |max_score| Params {
+        max_score,
+        ..params(1)
+    };
+    assert!(Batch::reset(params(0), &seeds(), None).is_err());
+    assert!(Batch::reset(point(0), &seeds(), None).is_err());
+    assert!(Batch::reset(point(1), &seeds(), None).is_ok());
     assert!(Batch::reset(params(1), &seeds(), Some(&[1, 2])).is_err());
     assert!(Batch::load(params(1), 1, |name| Err(format!("no {name}"))).is_err());
+    let few = Frames::new(1);
+    let error = Batch::load(params(1), 2, |name| few.input(name))
+        .err()
+        .unwrap();
+    assert!(error.ends_with("has 1 elements, expected 2"), "{error}");
+    let narrow = |name: &str| match name {
+        "last_obs" => Ok(Input::F32(&[0.0; 8])),
+        _ => whole_input(name),
+    };
+    let error = Batch::load(params(1), 2, narrow).err().unwrap();
+    assert_eq!(error, "field last_obs has 8 elements, expected 16");
+}
+
+/// Zeros for two games.
+fn whole_input(name: &str) -> Result<Input<'static>, String> {
+    Ok(match name {
+        "tick" | "n_bounces" | "win" => Input::I32(&[0; 2]),
+        "score_l" | "score_r" | "rng_key" | "draws" => Input::U32(&[0; 2]),
+        _ => Input::F32(&[0.0; 2]),
+    })
+}
+
+#[test]
+fn no_steps_are_no_frames() {
+    let mut batch = start(8);
+    let before = Frames::now(&mut batch);
+    assert_eq!(Frames::rollout(&mut batch, &[], Off), Frames::new(0));
+    assert_eq!(Frames::now(&mut batch), before);
 }

@@ -109,6 +109,13 @@ impl Frames {
         values
     }
 
+    pub fn i32(&self, name: &str) -> &[i32] {
+        let Values::I32(values) = self.values(name) else {
+            panic!("{name} is no i32")
+        };
+        values
+    }
+
     pub fn terminated(&self) -> &[bool] {
         let Values::Bool(values) = self.values("terminated") else {
             unreachable!()
