@@ -15,8 +15,9 @@ import ast
 import bisect
 import copy
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from twinstep.mutants.sites import Mutant
 
@@ -25,14 +26,12 @@ PICK = "_twinstep_pick"
 #: Modules whose functions compute arrays and change nothing.
 _PURE = {"jnp", "jax", "lax", "np"}
 #: Methods of arrays that change nothing, and of named tuples.
-_METHODS = frozenset(
-    "astype sum any all min max mean prod argmax argmin reshape transpose squeeze "
-    "_replace".split()
-)
+_METHODS = {"astype", "sum", "any", "all", "min", "max", "mean", "prod", "argmax", "argmin"}
+_METHODS |= {"reshape", "transpose", "squeeze", "_replace"}
 #: Expressions that may give an array.
 _PICKED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Subscript, ast.Attribute)
 #: Methods of `array.at[...]`.
-_AT = frozenset("set add multiply min max get".split())
+_AT = {"set", "add", "multiply", "min", "max", "get"}
 
 
 def with_switches(source: bytes, mutants: Mapping[int, Mutant]) -> tuple[ast.Module, set[int]]:
@@ -42,8 +41,8 @@ def with_switches(source: bytes, mutants: Mapping[int, Mutant]) -> tuple[ast.Mod
     """
     tree = ast.parse(source)
     maker = _Maker(source, tree, mutants)
-    made = maker.visit(tree)
-    return ast.fix_missing_locations(made), maker.placed
+    maker.visit(tree)  # in its place
+    return ast.fix_missing_locations(tree), maker.placed
 
 
 @dataclass
@@ -124,7 +123,7 @@ class _Maker(ast.NodeTransformer):
             node = outer
         return False
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:
         """Return the node with switches in it."""
         plan = self._plans.get(node)
         if plan is None:
@@ -140,7 +139,7 @@ class _Maker(ast.NodeTransformer):
         return self._picked(node, plan, names, given)
 
     def _picked(
-        self, node: ast.expr, plan: _Plan, names: list[str], given: list[ast.AST]
+        self, node: ast.expr, plan: _Plan, names: list[str], given: list[ast.expr]
     ) -> ast.expr:
         """Return the call that gives this expression's value."""
         variants: list[ast.expr] = []
@@ -223,29 +222,22 @@ def _function(names: list[str], body: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], given, None, [], [], None, []), body)
 
 
-def _with_children(node: ast.AST, change: object) -> ast.AST:
+def _with_children(node: ast.AST, change: Callable[[ast.AST], ast.AST]) -> ast.AST:
     """Return a shallow copy whose children are changed ones."""
     made = copy.copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            setattr(made, name, change(value))  # type: ignore[operator]
+            setattr(made, name, change(value))
         elif isinstance(value, list):
-            setattr(
-                made,
-                name,
-                [change(v) if isinstance(v, ast.AST) else v for v in value],  # type: ignore[operator]
-            )
+            setattr(made, name, [change(v) if isinstance(v, ast.AST) else v for v in value])
     return made
 
 
 def _parts(node: ast.AST, on_the_way: set[ast.AST]) -> Iterator[ast.expr]:
     """Yield what an expression is made of and has no edit in it, in the order of evaluation."""
     for child in ast.iter_child_nodes(node):
-        if child in on_the_way:
-            yield from _parts(child, on_the_way)
-        elif isinstance(child, ast.keyword | ast.Slice):
-            yield from _parts(child, on_the_way)
-        elif isinstance(child, ast.Attribute) and _is_function_of(child, node):
+        called = isinstance(child, ast.Attribute) and _is_function_of(child, node)
+        if child in on_the_way or called or isinstance(child, ast.keyword | ast.Slice):
             yield from _parts(child, on_the_way)
         elif isinstance(child, ast.expr) and not isinstance(child, ast.Constant | ast.Name):
             yield child

@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
@@ -88,7 +89,7 @@ def _primitive() -> Primitive:
     jax.ffi.register_ffi_target(_TARGET, handler, platform="cpu")
     made = Primitive(_TARGET)
     made.def_impl(lambda: jnp.int32(_number.value))
-    made.def_abstract_eval(lambda: jax.core.ShapedArray((), np.dtype(np.int32)))
+    made.def_abstract_eval(lambda: ShapedArray((), np.dtype(np.int32)))
     mlir.register_lowering(made, jax.ffi.ffi_lowering(_TARGET, has_side_effect=False))
     return made
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -15,11 +14,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from twinstep.environment import CandidateRef
 from twinstep.mutants import schemata
 from twinstep.mutants.mutator import fresh, source_files
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.switch import position, switch
-from twinstep.environment import CandidateRef
 
 _Variant = tuple[int, bool, bool, Callable[[], Any]]
 
@@ -126,7 +125,11 @@ def _same(value: Any, other: Any) -> bool:
     """Whether two values that are known while tracing are one."""
     if value is other:
         return True
-    if isinstance(value, jax.Array) or isinstance(other, jax.Array) or type(value) is not type(other):
+    if (
+        isinstance(value, jax.Array)
+        or isinstance(other, jax.Array)
+        or type(value) is not type(other)
+    ):
         return False
     if isinstance(value, np.ndarray):
         return value.dtype == other.dtype and np.array_equal(value, other)

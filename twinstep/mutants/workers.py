@@ -58,12 +58,12 @@ class _Worker:
     at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
     """
 
-    def __init__(
-        self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int
-    ) -> None:
+    def __init__(self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int) -> None:
         self.core = core
         self.pipe, far = _SPAWNING.Pipe()
-        self.process = _SPAWNING.Process(target=work, args=(far, plan, names, core, folder), daemon=True)
+        self.process = _SPAWNING.Process(
+            target=work, args=(far, plan, names, core, folder), daemon=True
+        )
         self.process.start()
         far.close()
         self.task: _Task | None = None

@@ -132,7 +132,7 @@ def _full_disk(pipe, plan, names, core, folder):
         raise OSError(errno.ENOSPC, "No space left on device", "/some/file")
 
     workers.prepare = full
-    workers.work(pipe, plan, core, folder)
+    workers.work(pipe, plan, names, core, folder)
 
 
 def test_a_full_disk_is_one_line_and_no_verdict(campaign, tmp_path):

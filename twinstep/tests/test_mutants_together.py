@@ -1,17 +1,26 @@
 """Bugs compiled together: each, switched on, does what it does where it is planted alone."""
 
 import ast
-import itertools
+import importlib
+import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from twinstep.mutants import schemata
+from twinstep import registry
+from twinstep.errors import UserError
+from twinstep.harness import Harness, Settings
+from twinstep.mutants import chunks, schemata
+from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.killing import Question, judge
+from twinstep.mutants.mutator import all_mutants
+from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import mutants_of
 from twinstep.mutants.switch import position, switch
 from twinstep.mutants.together import Together
+from twinstep.mutants.watch import Watch
 
 #: A step with what candidates do: objects that are written to, calls that must not be made twice,
 #: loops and conditions of XLA, lists by number, tables, numbers that a shape hangs on.
@@ -150,3 +159,61 @@ def test_a_part_is_evaluated_once_and_in_order():
 
     jax.jit(lambda x: names["f"](take, x))(jnp.arange(4))
     assert seen == [1, 0, 3]
+
+
+def test_a_candidates_modules_have_their_bugs_inside_and_are_as_before_afterwards():
+    ref = next(c for c in registry.environment("pong").candidates if c.name == "jax")
+    mutants = all_mutants(ref)
+    made = Together(mutants)
+    package = importlib.import_module(ref.packages[0])
+    kept = dict(vars(package))
+    with made.planted(ref):
+        inside = importlib.import_module(ref.packages[0])
+        assert inside is not package
+        assert inside.__path__ == package.__path__
+        hit = {one.module for one in mutants if made.can(one)}
+        assert len(hit) > 5
+        assert all(hasattr(importlib.import_module(name), schemata.PICK) for name in hit)
+    assert importlib.import_module(ref.packages[0]) is package
+    assert dict(vars(package)) == kept
+    assert not any(hasattr(sys.modules[name], schemata.PICK) for name in hit)
+
+
+@pytest.fixture
+def campaign():
+    return prepare(Plan("pong", "jax", sample=16))
+
+
+@pytest.fixture
+def reference(campaign):
+    made = RememberingReference(Harness(Settings(episodes=20)), campaign.pair.subject)
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, reference):
+    pair, watch, question = campaign.pair, Watch(), Question()
+    judge(reference, pair, None, question, watch)
+    held = chunks.Chunks(pair.candidate, campaign.mutants)
+    together = [held.ask(reference, pair, one, question, watch) for one in campaign.mutants]
+    held.close()
+    assert sum(verdict is not None for verdict in together) >= 10
+    for mutant, verdict in zip(campaign.mutants, together, strict=True):
+        if verdict is not None:
+            alone = judge(reference, pair, mutant, question, watch)
+            assert {level: kill.how for level, kill in verdict.kills.items()} == {
+                level: kill.how for level, kill in alone.kills.items()
+            }, mutant
+
+
+def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, reference):
+    # As where a switch changed what a program computes.
+    held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)
+    switch(1)
+    try:
+        with pytest.raises(UserError, match=r"pong@fs8-jax fails level 1 .* run with --alone"):
+            held.ask(reference, campaign.pair, campaign.mutants[0], Question((1,)), Watch())
+    finally:
+        switch(0)
+        held.close()
