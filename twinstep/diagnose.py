@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.called_alone import with_any, with_what_is_known
 from twinstep.cases import Answer, Case, ask, ask_episodes, outputs_differ
 from twinstep.compare import Rules
 from twinstep.contract import Contract, Discrete, Field, Role
@@ -14,12 +15,8 @@ from twinstep.errors import OracleFailed
 from twinstep.lockstep import Divergence
 from twinstep.protocols import ModuleCall, NotCallable
 from twinstep.running import CandidateBroken, Runner
-from twinstep.sampling import of_a_board, sample_module
 from twinstep.shrink import Shrunk, shrink
 from twinstep.supervisor import OracleProcess
-
-#: Inputs that a module is called with when a first frame differs, beyond what the reset knows.
-_DRAWN = 63
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,13 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
     if witness is not None and oracle.offers("load") and runner.offers("load"):
         again = answer if case.kind != "episode" else ask(witness, oracle, runner, rules)
         one_step = not again.agrees
-    call, call_oracle, checked = None, {}, False
+    call, call_oracle, checked, why = None, {}, False, ""
     if one_step and witness is not None and witness.kind == "step":
         call, call_oracle, checked = _guilty_call(witness, oracle, runner, rules)
-    elif answer.step == 0:
-        call, call_oracle = _call_at_reset(case, answer, oracle, runner, rules)
-    suspects = _suspects(contract, answer, call, checked, case)
+        why = "the first module call of this step whose outputs differ from the oracle's"
+    if call is None and not checked and case.kind != "restart":
+        call, call_oracle, why = _called_alone(case, answer, witness, oracle, runner, rules)
+    suspects = _suspects(contract, answer, call, why, checked, case)
     near = None
     if call is not None:
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
@@ -155,52 +153,47 @@ def _guilty_call(
     return None, {}, checked
 
 
-def _call_at_reset(
-    case: Case, answer: Answer, oracle: OracleProcess, runner: Runner, rules: Rules
-) -> tuple[ModuleCall | None, dict[str, np.ndarray]]:
-    """Return the first module that differs when it is called alone with what a reset knows.
+def _called_alone(
+    case: Case,
+    answer: Answer,
+    witness: Case | None,
+    oracle: OracleProcess,
+    runner: Runner,
+    rules: Rules,
+) -> tuple[ModuleCall | None, dict[str, np.ndarray], str]:
+    """Return the first module that differs when it is called alone, and why it is suspected.
 
-    That is the start, and the state of the oracle's first frame. Further inputs are drawn: with
-    those alone a wrong draw agrees as often as it is right by luck.
+    First with what is known: the start, and the state of the oracle's first frame or before the
+    step; then with any inputs.
     """
-    if not (runner.offers("call") and oracle.offers("call")):
-        return None, {}
-    prefix = "state."
-    seen = {
-        path.removeprefix(prefix): value
-        for path, value in answer.oracle.items()
-        if path.startswith(prefix)
-    }
-    given = seen | case.start.fields | {"seed": case.start.seed}
-    for module in runner.contract.modules:
-        names = [field.name for field in module.inputs]
-        if not given.keys() >= set(names):
-            continue
-        inputs = {name: np.asarray(given[name])[None] for name in names}
-        if not (of_a_board(module, runner.contract) and oracle.offers("places")):
-            drawn = sample_module(module, _DRAWN, np.random.default_rng(0))
-            inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
-        try:
-            want, got = oracle.call(module.name, inputs), runner.call(module.name, inputs)
-        except (NotCallable, CandidateBroken, OracleFailed):
-            continue
-        found = outputs_differ(runner.contract, rules, module.name, want, got)
-        if found:
-            row = int(np.flatnonzero(np.any(list(found.values()), axis=0))[0])
-            inputs, got, want = (
-                {name: value[row] for name, value in part.items()} for part in (inputs, got, want)
-            )
-            return ModuleCall(module.name, inputs, got), want
-    return None, {}
+    known: dict[str, Any] = case.start.fields | {"seed": case.start.seed}
+    if answer.step == 0:
+        prefix = "state."
+        for path, value in answer.oracle.items():
+            if path.startswith(prefix):
+                known[path.removeprefix(prefix)] = value
+        why = "called alone, as a reset may call it, it differs from the oracle"
+    elif witness is not None:
+        known |= witness.state
+        why = "called alone with the state before the step, it differs from the oracle"
+    else:
+        return None, {}, ""
+    if found := with_what_is_known(known, oracle, runner, rules):
+        return *found, why
+    if found := with_any(oracle, runner, rules):
+        return *found, "of the modules that differ from the oracle when called alone it comes first"
+    return None, {}, ""
 
 
 def _suspects(
-    contract: Contract, answer: Answer, call: ModuleCall | None, checked: bool, case: Case
+    contract: Contract,
+    answer: Answer,
+    call: ModuleCall | None,
+    why: str,
+    checked: bool,
+    case: Case,
 ) -> tuple[Suspect, ...]:
     if call is not None:
-        why = "the first module call of this step whose outputs differ from the oracle's"
-        if answer.step == 0:
-            why = "called alone, as a reset may call it, it differs from the oracle"
         return (Suspect(call.module, why),)
     if case.kind == "restart":
         return (Suspect("restart", "the auto-reset from the state below differs"),)

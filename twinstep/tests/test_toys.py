@@ -83,6 +83,21 @@ def test_wrong_module_is_named(run):
     assert inputs["first"] + inputs["second"] > inputs["heap"]
 
 
+def test_a_wrong_module_is_named_in_an_episode_where_it_owns_no_field_that_differs(run):
+    args = ("--driver", "sticky", "-k", "episodes_match")
+    code, _, verdict = run("--env", "duel", "--candidate", "wrongtake", *args)
+    assert code == 1
+    (name,) = verdict["reports"]
+    record = json.loads((run.reports / f"{name}.json").read_text())
+    assert not {"state.heap", "obs[0, 0]"} & {row["path"] for row in record["diff"]}
+    (suspect,) = record["suspects"]
+    assert suspect["module"] == "take"
+    assert "called alone" in suspect["why"]
+    given, oracle, mine = (record["call"][part] for part in ("inputs", "oracle", "candidate"))
+    assert given["first"] + given["second"] > given["heap"]
+    assert oracle["got_right"] < mine["got_right"]
+
+
 def test_physics_is_verified_under_its_gates(run):
     code, text, verdict = run("--env", "drift", "--candidate", "f64", "--candidate", "f32")
     assert code == 0, text

@@ -1,0 +1,83 @@
+"""Which module is wrong, asked module by module: each is called alone on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from twinstep.cases import outputs_differ
+from twinstep.compare import Rules
+from twinstep.contract import Module
+from twinstep.errors import OracleFailed
+from twinstep.protocols import ModuleCall, NotCallable
+from twinstep.running import CALLS, CandidateBroken, Runner
+from twinstep.sampling import of_a_board, sample_module
+from twinstep.supervisor import OracleProcess
+
+#: Inputs that a module is called with beside those at hand.
+_DRAWN = CALLS - 1
+_Fields = dict[str, np.ndarray]
+
+
+def with_what_is_known(
+    known: Mapping[str, Any], oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first module that differs of those that take nothing but known values.
+
+    Further inputs are drawn: with one alone a wrong draw agrees as often as it is right by luck.
+    With it come the oracle's outputs.
+    """
+    for module in _callable(oracle, runner):
+        names = [field.name for field in module.inputs]
+        if not known.keys() >= set(names):
+            continue
+        inputs = {name: np.asarray(known[name])[None] for name in names}
+        if not (of_a_board(module, runner.contract) and oracle.offers("places")):
+            drawn = _drawn(module)
+            inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
+        if found := _differing(module, inputs, oracle, runner, rules):
+            return found
+    return None
+
+
+def with_any(
+    oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first module that differs on inputs of its level 1 domain."""
+    placed = oracle.places(_DRAWN, 0, runner.dtype) if oracle.offers("places") else {}
+    for module in _callable(oracle, runner):
+        drawn = _drawn(module)
+        inputs = {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
+        if found := _differing(module, inputs, oracle, runner, rules):
+            return found
+    return None
+
+
+def _callable(oracle: OracleProcess, runner: Runner) -> Iterator[Module]:
+    """Yield the modules that can be called, in the contract's order: what is needed comes first."""
+    if runner.offers("call") and oracle.offers("call"):
+        yield from (module for module in runner.contract.modules if module.inputs)
+
+
+def _drawn(module: Module) -> _Fields:
+    return sample_module(module, _DRAWN, np.random.default_rng(0))
+
+
+def _differing(
+    module: Module, inputs: _Fields, oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first of these calls that differs."""
+    try:
+        want, got = oracle.call(module.name, inputs), runner.call(module.name, inputs)
+    except (NotCallable, CandidateBroken, OracleFailed):
+        return None
+    found = outputs_differ(runner.contract, rules, module.name, want, got)
+    if not found:
+        return None
+    row = int(np.flatnonzero(np.any(list(found.values()), axis=0))[0])
+    inputs, got, want = (
+        {name: value[row] for name, value in part.items()} for part in (inputs, got, want)
+    )
+    return ModuleCall(module.name, inputs, got), want
