@@ -168,3 +168,11 @@ def test_all_coins_of_a_checkup_are_flipped_also_for_who_falls(lab):
     ended = _both(lab, game, END)
     assert ended.decision.ask == Ask.PROMOTE
     assert ended.draws.count == before + 2
+
+
+def test_one_damage_is_damage(lab):
+    """R121, R106: rule parameters of 1 lead to it; all numbers of cards are multiples of 10."""
+    hit = _both(lab, board([one("Primeape", "FF", damage=1)], [one("Venusaur")]), ATTACK)
+    assert hit.players[1].active.damage == 100
+    healed = _both(lab, board([one("Butterfree", damage=1)]), ABILITY)
+    assert healed.players[0].active.damage == 0

@@ -46,7 +46,9 @@ class Bench:
         plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
         self._shop = Workshop(ref, folder) if ref.build else None
-        self._chunks = self._chunks_of(ref, mutants) if not (ref.build or plan.alone) else None
+        self._chunks = None
+        if not (ref.build or plan.alone):
+            self._chunks = self._chunks_of(ref, mutants)
         self.alone = 0
         self._harness = Harness(Settings(episodes=plan.episodes))
         self._question = Question(plan.levels)
@@ -54,10 +56,13 @@ class Bench:
         self._unchanged: Answers = {}
 
     @staticmethod
-    def _chunks_of(ref: CandidateRef, mutants: Sequence[Mutant]) -> Chunks:
+    def _chunks_of(ref: CandidateRef, mutants: Sequence[Mutant]) -> Chunks | None:
+        import jax
+
         from twinstep.mutants.chunks import Chunks  # imports JAX
 
-        return Chunks(ref, mutants)
+        # The switch is read through the processor's memory.
+        return Chunks(ref, mutants) if jax.default_backend() == "cpu" else None
 
     def begin(self, elsewhere: bool) -> None:
         """Ask the candidate as it is in the first variant. UserError if it fails.
