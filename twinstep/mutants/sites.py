@@ -2,7 +2,8 @@
 
 A mutant is an edit of the source's text, found through its syntax tree: a diff shows the one line
 that differs, with its comments and its layout. Left alone are annotations, decorators, `assert`,
-`raise` and texts: none of them computes anything.
+`raise` and texts: none of them computes anything. Of a table of more than LONG numbers OF_LONG are
+changed, spread over it: its numbers are data, and what notices one notices the others.
 
 | operator | edit |
 |---|---|
@@ -37,6 +38,8 @@ OPERATORS = (
     "minus-drop",
     "not-drop",
 )
+#: Of a table of more numbers than LONG so many are changed.
+LONG, OF_LONG = 64, 8
 
 
 @dataclass(frozen=True)
@@ -234,6 +237,18 @@ class _Finder(ast.NodeVisitor):
                 self._add("clip-drop", what, node, self._span(node, text))
         self.generic_visit(node)
 
+    def visit_Tuple(self, node: ast.Tuple | ast.List) -> None:  # noqa: N802
+        """Visit what it holds; of a long table a few of its numbers."""
+        held = node.elts
+        if len(held) > LONG and all(map(_is_number, held)):
+            held = [
+                held[len(held) * place // (OF_LONG - 1) - (place > 0)] for place in range(OF_LONG)
+            ]
+        for element in held:
+            self.visit(element)
+
+    visit_List = visit_Tuple  # noqa: N815
+
     def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
         """Find numbers and truth values."""
         value = node.value
@@ -289,6 +304,12 @@ class _Within:
 
     def __exit__(self, *exception: object) -> None:
         self._finder._symbol = self._before
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _others(value: bool | int | float, indexing: bool) -> Iterator[bool | int | float]:

@@ -55,6 +55,16 @@ def test_an_operator_makes_what_it_says_and_nothing_else(text):
     assert _applied(text) == MADE[text]
 
 
+def test_of_a_long_table_eight_numbers_are_changed_from_its_first_to_its_last():
+    numbers = lambda count: ", ".join(str(n) for n in range(100, 100 + count))  # noqa: E731
+    changed = [one.what for one in mutants_of(f"x = ({numbers(99)})".encode(), "m.py", "m")]
+    assert len(changed) == 8
+    assert (changed[0], changed[-1]) == ("100 to 101", "198 to 199")
+    assert len(mutants_of(f"x = [{numbers(64)}]".encode(), "m.py", "m")) == 64
+    named = f"x = ({numbers(99)}, y + 1)".encode()
+    assert len(mutants_of(named, "m.py", "m")) == 99 + 2
+
+
 def test_every_operator_is_tested():
     made = {one.operator for text in MADE for one in mutants_of(text.encode(), "m.py", "m")}
     assert made == set(OPERATORS)
