@@ -43,11 +43,19 @@ def with_what_is_known(
 
 
 def with_any(
-    oracle: OracleProcess, runner: Runner, rules: Rules
+    oracle: OracleProcess, runner: Runner, rules: Rules, before: str = ""
 ) -> tuple[ModuleCall, _Fields] | None:
-    """Return the first module that differs on inputs of its level 1 domain."""
-    placed = oracle.places(_DRAWN, 0, runner.dtype) if oracle.offers("places") else {}
-    for module in _callable(oracle, runner):
+    """Return the first module that differs on inputs of its level 1 domain.
+
+    before: a module's name: only of those that come before it.
+    """
+    modules = list(_callable(oracle, runner))
+    if before:
+        modules = modules[: [module.name for module in modules].index(before)]
+    placed = {}
+    if modules and oracle.offers("places"):
+        placed = oracle.places(_DRAWN, 0, runner.dtype)
+    for module in modules:
         drawn = _drawn(module)
         inputs = {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
         if found := _differing(module, inputs, oracle, runner, rules):

@@ -179,6 +179,9 @@ def _called_alone(
     else:
         return None, {}, ""
     if found := with_what_is_known(known, oracle, runner, rules):
+        name = found[0].module
+        if below := with_any(oracle, runner, rules, before=name):
+            return *below, f"{name} differs, and so does this, called alone: it comes before"
         return *found, why
     if found := with_any(oracle, runner, rules):
         return *found, "of the modules that differ from the oracle when called alone it comes first"
