@@ -181,7 +181,7 @@ def test_a_candidates_modules_have_their_bugs_inside_and_are_as_before_afterward
 
 @pytest.fixture
 def campaign():
-    return prepare(Plan("pong", "jax", sample=16))
+    return prepare(Plan("pong", "jax", sample=8))
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, referen
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     together = [held.ask(reference, pair, one, question, watch) for one in campaign.mutants]
     held.close()
-    assert sum(verdict is not None for verdict in together) >= 10
+    assert sum(verdict is not None for verdict in together) >= 5
     for mutant, verdict in zip(campaign.mutants, together, strict=True):
         if verdict is not None:
             alone = judge(reference, pair, mutant, question, watch)
