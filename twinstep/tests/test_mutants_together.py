@@ -185,35 +185,35 @@ def campaign():
 
 
 @pytest.fixture
-def reference(campaign):
+def remembering(campaign):
     made = RememberingReference(Harness(Settings(episodes=20)), campaign.pair.subject)
     yield made
     made.close()
 
 
 @pytest.mark.slow
-def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, reference):
+def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, remembering):
     pair, watch, question = campaign.pair, Watch(), Question()
-    judge(reference, pair, None, question, watch)
+    judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
-    together = [held.ask(reference, pair, one, question, watch) for one in campaign.mutants]
+    together = [held.ask(remembering, pair, one, question, watch) for one in campaign.mutants]
     held.close()
     assert sum(verdict is not None for verdict in together) >= 5
     for mutant, verdict in zip(campaign.mutants, together, strict=True):
         if verdict is not None:
-            alone = judge(reference, pair, mutant, question, watch)
+            alone = judge(remembering, pair, mutant, question, watch)
             assert {level: kill.how for level, kill in verdict.kills.items()} == {
                 level: kill.how for level, kill in alone.kills.items()
             }, mutant
 
 
-def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, reference):
+def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, remembering):
     # As where a switch changed what a program computes.
     held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)
     switch(1)
     try:
         with pytest.raises(UserError, match=r"pong@fs8-jax fails level 1 .* run with --alone"):
-            held.ask(reference, campaign.pair, campaign.mutants[0], Question((1,)), Watch())
+            held.ask(remembering, campaign.pair, campaign.mutants[0], Question((1,)), Watch())
     finally:
         switch(0)
         held.close()
