@@ -59,7 +59,7 @@ class Bench:
     def _chunks_of(ref: CandidateRef, mutants: Sequence[Mutant]) -> Chunks | None:
         import jax
 
-        from twinstep.mutants.chunks import Chunks  # imports JAX
+        from twinstep.mutants.chunks import Chunks
 
         # The switch is read through the processor's memory.
         return Chunks(ref, mutants) if jax.default_backend() == "cpu" else None

@@ -125,11 +125,7 @@ def _same(value: Any, other: Any) -> bool:
     """Whether two values that are known while tracing are one."""
     if value is other:
         return True
-    if (
-        isinstance(value, jax.Array)
-        or isinstance(other, jax.Array)
-        or type(value) is not type(other)
-    ):
+    if type(value) is not type(other):
         return False
     if isinstance(value, np.ndarray):
         return value.dtype == other.dtype and np.array_equal(value, other)
