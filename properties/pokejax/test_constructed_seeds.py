@@ -119,3 +119,47 @@ def test_every_value_of_a_draw_has_the_references_outcome(lab, move, k, n, field
     inputs["seed"] = np.concatenate([seeds_for(k, n, value, 4, rng) for value in range(n)])
     found = both(lab, inputs)[field]
     assert len(set(found.reshape(-1).tolist()) - {0}) == kinds
+
+
+def _named(*names):
+    """Return the numbers of a member's conditions, two at most."""
+    return ([CONDITIONS.index(name) + 1 for name in names] + [0, 0])[:2]
+
+
+@pytest.mark.parametrize(
+    ("lock", "field"),
+    [
+        ("twoturnmove", "charging"),
+        ("lockedmove", "locked_move"),
+        ("partialtrappinglock", "lock_move"),
+        ("bide", "bide_time"),
+    ],
+)
+def test_one_left_with_1_hp_by_its_confusion_stops_what_it_was_at(lab, lock, field):
+    inputs = scene(lab.contract, 33, SEEDS)
+    inputs["conditions"][:, 0] = _named("confusion", lock)
+    # It hits itself for 35.
+    inputs["confusion"][:], inputs["bide_time"][:], inputs["hp"][:, 0] = 5, 3, 36
+    inputs["seed"] = seeds_for(1, 256, 128, SEEDS, np.random.default_rng(0))
+    want = both(lab, inputs)
+    assert (want["hp"][:, 0, 0] == 1).all()
+    assert (want[field][:, 0] == 0).all()
+
+
+@pytest.mark.parametrize(("stored", "stage"), [(0, 0), (1, 1)])
+def test_a_bide_of_nothing_builds_no_rage(lab, stored, stage):
+    inputs = scene(lab.contract, 33, SEEDS)
+    inputs["conditions"][:, 0], inputs["conditions"][:, 1] = _named("bide"), _named("rage")
+    inputs["bide_damage"][:] = stored
+    want = both(lab, inputs)
+    assert (want["bide_time"][:, 0] == 0).all()
+    assert (want["boosts"][:, 1, 0] == stage).all()
+
+
+def test_disable_draws_among_moves_that_have_pp(lab):
+    inputs = scene(lab.contract, 50, SEEDS)
+    inputs["own_moves"][:, 1], inputs["pp"][:, 1] = [33, 34, 35, 36], [0, 20, 0, 20]
+    inputs["seed"] = np.random.default_rng(0).integers(0, 2**32, (SEEDS, 2)).astype(np.uint32)
+    want = both(lab, inputs)
+    hit = want["disable_time"][:, 1] > 0
+    assert set(want["disable_slot"][hit, 1].tolist()) == {1, 3}
