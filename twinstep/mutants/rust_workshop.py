@@ -86,7 +86,9 @@ class Workshop:
             if done.code:
                 lines = done.said.splitlines()
                 failed = [line for line in lines if re.fullmatch(r"test .* \.\.\. FAILED", line)]
-                return (failed or lines or ["cargo test fails"])[0][:200]
+                # A test that ends its process is in no such line.
+                ended = re.findall(r"signal: [^)]*", done.said)
+                return (failed or ended or ["cargo test fails"])[0][:200]
         return ""
 
     def _compile(self) -> None:
