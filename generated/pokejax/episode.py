@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 import jax
 import jax.numpy as jnp
 
@@ -15,10 +18,13 @@ from twinstep.generated.pokejax.state import (
     stacked,
 )
 from twinstep.generated.pokejax.stats import hit_points, stat
-from twinstep.generated.pokejax.tables import COLUMNS, SPECIES, look_up
+from twinstep.generated.pokejax.tables import COLUMNS, SPECIES, look_up, number
 from twinstep.generated.pokejax.words import words
 
 Array = jax.Array
+
+TRANSFORM = number("transform")
+TIE = 3
 
 _SHAPES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(["seed", "request"], (2,)),
@@ -49,13 +55,16 @@ def reset(seed: Array, rules: Array, team: Array) -> State:
     six = jnp.arange(6, dtype=jnp.uint8).reshape(6, *[1] * len(batch))
     base = stacked("base_stats", stats)
     lead = [side[0] for side in members]
+    # The start ends a turn, too: who can only copy each other tie there.
+    stuck = _only_copies(members[0]) & _only_copies(members[1])
     blank |= {
         "seed": seed,
         "team": team,
         "rules": rules,
         "base_stats": base,
         "turn": blank["turn"] + 1,
-        "request": blank["request"] + MOVE_REQUEST,
+        "winner": jnp.where(stuck, jnp.uint8(TIE), blank["winner"]),
+        "request": jnp.where(stuck, blank["request"], jnp.uint8(MOVE_REQUEST)),
         "order": jnp.broadcast_to(six, (2, 6, *batch)),
         "hp": base[:, :, 0],
         "pp": stacked("pp", own_pp),
@@ -75,6 +84,12 @@ def reset(seed: Array, rules: Array, team: Array) -> State:
     # Sorting the two arrivals, then Update after the start and after each arrival.
     draws.skip(4 * (state.speed[0] == state.speed[1]).astype(jnp.int32))
     return state._replace(seed=jnp.stack([draws.high, draws.low]))
+
+
+def _only_copies(side: list[list[Array]]) -> Array:
+    """Whether no member of a side has another move than Transform."""
+    others = [(move != 0) & (move != TRANSFORM) for member in side for move in member[2:6]]
+    return ~functools.reduce(operator.or_, others)
 
 
 def born(member: list[Array]) -> list[Array]:

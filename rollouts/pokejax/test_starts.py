@@ -1,0 +1,54 @@
+"""Level 3: teams that a reference looks at before the first decision.
+
+A start ends a turn like any other, and who can do nothing for ever ties there.
+"""
+
+import numpy as np
+import pytest
+
+from twinstep.frames import Start
+from twinstep.lockstep import check_episodes
+
+pytestmark = [
+    pytest.mark.level3, pytest.mark.environment("pokejax"), pytest.mark.one_variant,
+]  # fmt: skip
+
+MEW, DITTO = 151, 132
+TACKLE, TRANSFORM, SPLASH = 33, 144, 150
+COPY, COPIES = (DITTO, TRANSFORM), [(MEW, TRANSFORM), (DITTO, TRANSFORM)]
+BOTH, OTHER = (MEW, TRANSFORM, TACKLE), (MEW, SPLASH)
+
+#: Both teams, each member a species and its moves.
+TIES = [
+    ([COPY], [COPY]),
+    (COPIES * 3, COPIES),
+    ([COPY], COPIES * 3),
+]
+PLAYED = [
+    ([BOTH], [COPY]),
+    ([COPY], [BOTH]),
+    (COPIES, [COPY] * 5 + [OTHER]),
+    ([*COPIES, OTHER], COPIES * 3),
+    ([OTHER], [COPY]),
+    ([OTHER], [OTHER]),
+]
+#: Two that copy each other go on for a thousand turns.
+HORIZON = 40
+
+
+def team(members):
+    """Return rows u8[6, 18] of a team at level 100."""
+    rows = [[kind, 100, *(*moves, 0, 0, 0)[:4], *[30] * 6, *[255] * 6] for kind, *moves in members]
+    return rows + [[0] * 18] * (6 - len(rows))
+
+
+def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(lab):
+    pairs = TIES + PLAYED
+    teams = np.array([[team(one), team(two)] for one, two in pairs], np.uint8)
+    seeds = np.stack([np.arange(len(pairs)), np.ones(len(pairs))], 1).astype(np.uint32)
+    starts = Start(seeds, {"rules": np.zeros(len(pairs), np.uint8), "team": teams})
+    traces = lab.reference.recorded("random", starts, HORIZON)
+    lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+    # Something was asked: the reference tied with exactly these, and played the others.
+    lengths = np.concatenate([chunk.lengths for chunk in traces.chunks()])
+    assert (lengths == 0).tolist() == [True] * len(TIES) + [False] * len(PLAYED)
