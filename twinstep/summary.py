@@ -25,6 +25,8 @@ NOTES = "twinstep_notes"
 BROKEN = "twinstep_broken"
 FAULT = "twinstep_fault"
 TROUBLE = "twinstep_trouble"
+#: Beside no verdict: it may lie among a candidate's files, whose hash it names.
+TIMES = Path(".twinstep/times.json")
 _LEVELS = ("level1", "level2", "level3", "level4")
 
 
@@ -172,16 +174,17 @@ class Summary:
 
     def _write_verdict(self) -> None:
         """Write verdict.json and, apart from it, the times."""
-        try:
-            target = Path(self._config.option.twinstep_verdict)
-            paths.write_atomically(target, encode(self.verdict()))
-            times = json.dumps(dict(sorted(self._times.items())), indent=1) + "\n"
-            paths.write_atomically(target.with_name("times.json"), times.encode())
-        except OSError as error:
-            self._trouble = f"the verdict cannot be written ({error.strerror})"
-
+        times = json.dumps(dict(sorted(self._times.items())), indent=1) + "\n"
+        self._write("times", TIMES, times.encode())
+        self._write("verdict", Path(self._config.option.twinstep_verdict), encode(self.verdict()))
         if self._config.option.twinstep_export:
             self._export(Path(self._config.option.twinstep_export))
+
+    def _write(self, what: str, path: Path, data: bytes) -> None:
+        try:
+            paths.write_atomically(path, data)
+        except OSError as error:
+            self._trouble = f"the {what} cannot be written ({error.strerror})"
 
     def _export(self, path: Path) -> None:
         cache = TraceCache()

@@ -193,6 +193,17 @@ def test_a_passing_run_that_cannot_write_has_not_passed(project, args, env, says
     assert "Traceback" not in run.text
 
 
+def test_nothing_is_left_beside_a_verdict_and_the_times_lie_elsewhere(project):
+    run = project.pytest(*SHORT, "--verdict", "of_the_candidate/verdict.json")
+    assert run.code == 0, run.text
+    assert [path.name for path in (project.folder / "of_the_candidate").iterdir()] == [
+        "verdict.json"
+    ]
+    times = json.loads((project.folder / ".twinstep" / "times.json").read_text())
+    assert all(seconds > 0 for seconds in times.values())
+    assert any("test_episodes_match" in test for test in times)
+
+
 def test_a_page_that_cannot_be_written_is_one_line(project):
     project.plant()
     run = project.pytest(*SHORT, GITHUB_STEP_SUMMARY=str(project.folder / "nowhere" / "page"))
