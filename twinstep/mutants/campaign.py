@@ -123,10 +123,7 @@ def _pairs(env: Environment) -> list[Pair]:
 def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Verdict) -> dict[str, Any]:
     """Return what becomes of a mutant in a variant, as plain JSON values."""
     pair, known = campaign.pair, campaign.equivalent
-    kills = {
-        str(level): {"check": kill.check, "how": kill.how, "detail": kill.detail}
-        for level, kill in sorted(verdict.kills.items())
-    }
+    kills = {str(level): kill.named() for level, kill in sorted(verdict.kills.items())}
     row: dict[str, Any] = {
         "id": mutant.id,
         "path": mutant.path,

@@ -7,6 +7,7 @@ difference: nothing is shrunk or explained unless that is asked for.
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import time
 from collections.abc import Iterator, Mapping
@@ -33,6 +34,8 @@ LIMIT = 120.0
 #: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
 #: imported, built or traced; the time is over; the process ended.
 HOW = ("difference", "contract", "build", "time", "crash")
+#: The folders of an absolute path.
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class Kill:
     check: str
     how: str
     detail: str
+
+    def named(self) -> dict[str, str]:
+        """Return what a result says of it: no folder of the machine that it was made on."""
+        return {"check": self.check, "how": self.how, "detail": _FOLDERS.sub("", self.detail)}
 
 
 @dataclass(frozen=True)

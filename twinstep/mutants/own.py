@@ -188,10 +188,8 @@ def asked(
         kill = tests.ask(mutants[row["id"]])
         row["own"] = kill is not None
         if kill is not None:
-            about: dict[str, Any] = {
-                "check": kill.check, "how": kill.how, "detail": kill.detail,
-            }  # fmt: skip
-            row |= {"class": "killed", "first": kill.level, "kills": {str(kill.level): about}}
+            kills = {str(kill.level): kill.named()}
+            row |= {"class": "killed", "first": kill.level, "kills": kills}
             row.pop("diff", None)
         tell(f"{row['path']}:{row['line']}, {row['what']}: the environment's own tests")
         yield row

@@ -122,6 +122,14 @@ def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
     assert chosen(every, 0, 3) == every
 
 
+def test_a_result_names_no_folder_of_the_machine():
+    said = "/home/me/run 1/rules.py:3: open('/tmp/x/y') gave 1/2, hp of a/b.py, /dev/null"
+    assert Kill(1, "check", "crash", said).named() == {
+        "check": "check", "how": "crash",
+        "detail": "run 1/rules.py:3: open('y') gave 1/2, hp of a/b.py, null",
+    }  # fmt: skip
+
+
 def test_checks_that_notice_much_for_their_time_come_first_in_a_file():
     watch = Watch()
     kill = Kill(1, "slow", "difference", "")
