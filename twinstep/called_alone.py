@@ -37,15 +37,16 @@ def with_what_is_known(
         if not (of_a_board(module, runner.contract) and oracle.offers("places")):
             drawn = _drawn(module)
             inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
-        if found := _differing(module, inputs, oracle, runner, rules):
+        answers = _asked(module, inputs, oracle, runner)
+        if answers and (found := _differing(module, inputs, answers, runner, rules)):
             return found
     return None
 
 
 def with_any(
     oracle: OracleProcess, runner: Runner, rules: Rules, before: str = ""
-) -> tuple[ModuleCall, _Fields] | None:
-    """Return the first module that differs on inputs of its level 1 domain.
+) -> tuple[tuple[ModuleCall, _Fields] | None, frozenset[str]]:
+    """Return the first module that differs on inputs of its level 1 domain, and those that agree.
 
     before: a module's name: only of those that come before it.
     """
@@ -55,12 +56,17 @@ def with_any(
     placed = {}
     if modules and oracle.offers("places"):
         placed = oracle.places(_DRAWN, 0, runner.dtype)
+    agree: set[str] = set()
     for module in modules:
         drawn = _drawn(module)
         inputs = {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
-        if found := _differing(module, inputs, oracle, runner, rules):
-            return found
-    return None
+        answers = _asked(module, inputs, oracle, runner)
+        if answers is None:
+            continue
+        if found := _differing(module, inputs, answers, runner, rules):
+            return found, frozenset(agree)
+        agree.add(module.name)
+    return None, frozenset(agree)
 
 
 def _callable(oracle: OracleProcess, runner: Runner) -> Iterator[Module]:
@@ -73,14 +79,21 @@ def _drawn(module: Module) -> _Fields:
     return sample_module(module, _DRAWN, np.random.default_rng(0))
 
 
-def _differing(
-    module: Module, inputs: _Fields, oracle: OracleProcess, runner: Runner, rules: Rules
-) -> tuple[ModuleCall, _Fields] | None:
-    """Return the first of these calls that differs."""
+def _asked(
+    module: Module, inputs: _Fields, oracle: OracleProcess, runner: Runner
+) -> tuple[_Fields, _Fields] | None:
+    """Return what the oracle and the candidate answer, None where one cannot be asked."""
     try:
-        want, got = oracle.call(module.name, inputs), runner.call(module.name, inputs)
+        return oracle.call(module.name, inputs), runner.call(module.name, inputs)
     except (NotCallable, CandidateBroken, OracleFailed):
         return None
+
+
+def _differing(
+    module: Module, inputs: _Fields, answers: tuple[_Fields, _Fields], runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first of these calls that differs."""
+    want, got = answers
     found = outputs_differ(runner.contract, rules, module.name, want, got)
     if not found:
         return None

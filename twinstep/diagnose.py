@@ -87,12 +87,13 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         again = answer if case.kind != "episode" else ask(witness, oracle, runner, rules)
         one_step = not again.agrees
     call, call_oracle, checked, why = None, {}, False, ""
+    agree: frozenset[str] = frozenset()
     if one_step and witness is not None and witness.kind == "step":
         call, call_oracle, checked = _guilty_call(witness, oracle, runner, rules)
         why = "the first module call of this step whose outputs differ from the oracle's"
     if call is None and not checked and case.kind != "restart":
-        call, call_oracle, why = _called_alone(case, answer, witness, oracle, runner, rules)
-    suspects = _suspects(contract, answer, call, why, checked, case)
+        call, call_oracle, why, agree = _called_alone(case, answer, witness, oracle, runner, rules)
+    suspects = _suspects(contract, answer, call, why, checked, case, agree)
     near = None
     if call is not None:
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
@@ -160,11 +161,11 @@ def _called_alone(
     oracle: OracleProcess,
     runner: Runner,
     rules: Rules,
-) -> tuple[ModuleCall | None, dict[str, np.ndarray], str]:
+) -> tuple[ModuleCall | None, dict[str, np.ndarray], str, frozenset[str]]:
     """Return the first module that differs when it is called alone, and why it is suspected.
 
     First with what is known: the start, and the state of the oracle's first frame or before the
-    step; then with any inputs.
+    step; then with any inputs. With it come the modules that agree with any inputs.
     """
     known: dict[str, Any] = case.start.fields | {"seed": case.start.seed}
     if answer.step == 0:
@@ -177,15 +178,18 @@ def _called_alone(
         known |= witness.state
         why = "called alone with the state before the step, it differs from the oracle"
     else:
-        return None, {}, ""
+        return None, {}, "", frozenset()
     if found := with_what_is_known(known, oracle, runner, rules):
         name = found[0].module
-        if below := with_any(oracle, runner, rules, before=name):
-            return *below, f"{name} differs, and so does this, called alone: it comes before"
-        return *found, why
-    if found := with_any(oracle, runner, rules):
-        return *found, "of the modules that differ from the oracle when called alone it comes first"
-    return None, {}, ""
+        below, agree = with_any(oracle, runner, rules, before=name)
+        if below:
+            return *below, f"{name} differs, and so does this, called alone: it comes before", agree
+        return *found, why, agree
+    found, agree = with_any(oracle, runner, rules)
+    if found:
+        why = "of the modules that differ from the oracle when called alone it comes first"
+        return *found, why, agree
+    return None, {}, "", agree
 
 
 def _suspects(
@@ -195,6 +199,7 @@ def _suspects(
     why: str,
     checked: bool,
     case: Case,
+    agree: frozenset[str],
 ) -> tuple[Suspect, ...]:
     if call is not None:
         return (Suspect(call.module, why),)
@@ -207,9 +212,18 @@ def _suspects(
         return (Suspect("step", why),)
     bare = {path.removeprefix("state.") for path in answer.paths}
     owners = [m.name for m in contract.modules if bare & m.owned()]
-    return tuple(Suspect(name, "owns a field that differs") for name in owners[:3]) or (
-        Suspect("step", "no declared module owns the fields that differ"),
-    )
+    found = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
+    if not found:
+        why = "no declared module owns the fields that differ"
+        if owners:
+            why = "what owns the fields that differ agrees alone: how the step joins it differs"
+        found = [Suspect("step", why)]
+    found += [
+        Suspect(name, "owns a field that differs, but agrees when called alone")
+        for name in owners
+        if name in agree
+    ]
+    return tuple(found[:3])
 
 
 def _near_call(

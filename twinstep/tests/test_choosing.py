@@ -70,7 +70,7 @@ def refusal(**asked):
 
 def test_without_options_everything_declared_is_chosen():
     assert labels() == [
-        "duel-vector", "duel-wrongmask", "duel-wrongtake", "knobs@stock-fast",
+        "duel-vector", "duel-wrongmask", "duel-wrongtake", "duel-wrongstep", "knobs@stock-fast",
         "knobs@stock-native", "knobs@fs1-fast", "knobs@fs1-native", "knobs@fs8-native",
     ]  # fmt: skip
 

@@ -98,6 +98,19 @@ def test_a_wrong_module_is_named_in_an_episode_where_it_owns_no_field_that_diffe
     assert oracle["got_right"] < mine["got_right"]
 
 
+def test_where_the_owner_of_a_field_agrees_when_called_alone_the_step_is_suspected_first(run):
+    args = ("--driver", "sticky", "-k", "episodes_match")
+    code, _, verdict = run("--env", "duel", "--candidate", "wrongstep", *args)
+    assert code == 1
+    (name,) = verdict["reports"]
+    record = json.loads((run.reports / f"{name}.json").read_text())
+    assert {row["path"] for row in record["diff"]} == {"state.heap"}
+    first, second = record["suspects"]
+    assert (first["module"], second["module"]) == ("step", "take")
+    assert "how the step joins it" in first["why"]
+    assert "agrees when called alone" in second["why"]
+
+
 def test_physics_is_verified_under_its_gates(run):
     code, text, verdict = run("--env", "drift", "--candidate", "f64", "--candidate", "f32")
     assert code == 0, text

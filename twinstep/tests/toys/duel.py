@@ -250,6 +250,15 @@ class WrongTake(Vector):
         return np.maximum(heap - left - right, 0), np.stack([left, right], 1)
 
 
+class WrongStep(Vector):
+    """Planted: a step forgets what was taken in the third round."""
+
+    def step(self, state, actions):
+        (values, key), frame = super().step(state, actions)
+        frame.state["heap"][values[3] == 3] += 1
+        return (values, key), frame
+
+
 def probe(params):
     return Probe({"duel": "1"})
 
@@ -263,5 +272,6 @@ DUEL = Environment(
         CandidateRef("vector", f"{_HERE}:Vector"),
         CandidateRef("wrongmask", f"{_HERE}:WrongMask"),
         CandidateRef("wrongtake", f"{_HERE}:WrongTake"),
+        CandidateRef("wrongstep", f"{_HERE}:WrongStep"),
     ),
 )
