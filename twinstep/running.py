@@ -44,15 +44,18 @@ class CandidateBroken(Exception):
         self.detail = detail
 
 
-def broken_by(candidate: CandidateRef, error: BaseException) -> CandidateBroken | None:
+def broken_by(
+    candidate: CandidateRef, error: BaseException, ran_before: bool = False
+) -> CandidateBroken | None:
     """Return an error that came out of a candidate's own files as its failure, else None.
 
     For what is called without a Runner, as `make` does. Whatever it raises is meant, a skip too;
-    but a UserError is about the project, whose contract may lie in the same file.
+    but a UserError is about the project, whose contract may lie in the same file, unless the same
+    calls of the same project were answered before.
     """
     if isinstance(error, CandidateBroken):
         return error
-    if type(error) is UserError:
+    if type(error) is UserError and not ran_before:
         return None
     folders = [_home(candidate.factory.partition(":")[0])]
     for name in candidate.packages:

@@ -186,7 +186,8 @@ def _ask(
             lab.oracle.close()  # it may have been in the middle of an answer
             return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
         candidate = lab.pair.candidate
-        how, text = _reading(broken_by(candidate, error) or error, bool(candidate.build))
+        broken = broken_by(candidate, error, ran_before=True)
+        how, text = _reading(broken or error, bool(candidate.build))
         return Kill(level, name, how, text), getattr(error, "outcome", None)
 
 

@@ -5,22 +5,25 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from twinstep import registry
 from twinstep.cli import main
+from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.mutants import equivalents
+from twinstep.mutants import equivalents, killing
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.effects import effect, tolerant
-from twinstep.mutants.killing import Kill, Verdict
+from twinstep.mutants.killing import Kill, Question, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.results import settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
 from twinstep.mutants.watch import Watch
+from twinstep.tests.toys import duel
 
 MADE = {
     "x = a < b": {"x = a <= b", "x = a >= b"},
@@ -120,6 +123,26 @@ def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
     assert len(some) == len({one.id for one in some}) == 40
     assert len({one.operator for one in some}) >= 7
     assert chosen(every, 0, 3) == every
+
+
+def test_a_bug_that_an_adapter_calls_its_users_mistake_is_noticed_and_a_users_own_is_none(
+    monkeypatch,
+):
+    """`env.reset` passes on what an adapter says of a cartridge that its library refuses."""
+    ref = CandidateRef("vector", "twinstep.tests.toys.duel:Vector")
+    lab = SimpleNamespace(pair=SimpleNamespace(candidate=ref))
+    raised = "raise UserError('no such cartridge')"
+
+    def ask_of(file):
+        code = compile(raised, file, "exec")
+        check = lambda: exec(code, {"UserError": UserError})  # noqa: E731, S102
+        monkeypatch.setattr(killing, "checks", lambda *_: [("reset", check)])
+        return killing.asked(lab, Question(levels=(1,)), Watch())
+
+    (kill,) = ask_of(duel.__file__).kills.values()
+    assert kill.detail == "the candidate raised UserError: no such cartridge"
+    with pytest.raises(UserError, match="no such cartridge"):
+        ask_of(killing.__file__)
 
 
 def test_a_result_names_no_folder_of_the_machine():
