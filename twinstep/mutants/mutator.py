@@ -129,16 +129,28 @@ def planted(ref: CandidateRef, mutant: Mutant | None) -> Iterator[None]:
         yield
 
 
+class CandidateFinder(MetaPathFinder):
+    """Gives some of a candidate's modules other code than their files'."""
+
+
 @contextlib.contextmanager
-def fresh(ref: CandidateRef, finder: MetaPathFinder) -> Iterator[None]:
-    """Have a candidate's packages and its factory's module imported afresh, as a finder says."""
+def fresh(ref: CandidateRef, finder: CandidateFinder) -> Iterator[None]:
+    """Have a candidate's packages and its factory's module imported afresh, as a finder says.
+
+    Inside another such context only the inner finder says so: a bug that is planted alone while
+    others are compiled together must not find these in the modules that it leaves as they are.
+    """
     homes = [*ref.packages, ref.factory.partition(":")[0]]
     aside = _taken(homes)
+    outside = [one for one in sys.meta_path if isinstance(one, CandidateFinder)]
+    for one in outside:
+        sys.meta_path.remove(one)
     sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
+        sys.meta_path[:0] = outside
         _taken(homes)
         sys.modules.update(aside)
         for name, module in aside.items():
@@ -168,7 +180,7 @@ def _outer(name: str, homes: Sequence[str]) -> ModuleType | None:
     return None if taken else sys.modules.get(outer)
 
 
-class _Finder(MetaPathFinder):
+class _Finder(CandidateFinder):
     """Gives the mutated module its source."""
 
     def __init__(self, ref: CandidateRef, mutant: Mutant | None) -> None:

@@ -76,7 +76,7 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     killed = sum(row["class"] != "survivor" for row in good)
     yield (
         f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
-        f"{_surviving(rows)} Not counted: {classes['build']} that cannot be imported, "
+        f"{_surviving(found)} Not counted: {classes['build']} that cannot be imported, "
         f"built or traced, and {classes['equivalent']} that are equivalent, each with its proof "
         "beside the candidate's adapter."
     )
@@ -96,11 +96,15 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     )
 
 
-def _surviving(rows: list[_Row]) -> str:
-    """Say how many survive, and of how many a change was measured that no gate notices."""
-    left = [row for row in rows if row["class"] == "survivor"]
+def _surviving(found: dict[str, Any]) -> str:
+    """Say how many survive, of how many a change was measured, and how many may yet be killed."""
+    left = [row for row in found["mutants"] if row["class"] == "survivor"]
     below = sum(bool(row.get("effect", {}).get("where")) for row in left)
     more = f", {below} of them below the gates' tolerance" if below else ""
+    asked = "everywhere" if found["other_variants"] else "own"
+    open_ = sum("own" not in row or asked not in row for row in left) if found["stopped"] else 0
+    if open_:
+        more += f"; {open_} were not yet asked of all that comes after the first variant's checks"
     return f"{len(left)} survive{more}."
 
 

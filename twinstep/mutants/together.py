@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -16,7 +15,7 @@ import numpy as np
 
 from twinstep.environment import CandidateRef
 from twinstep.mutants import schemata
-from twinstep.mutants.mutator import fresh, source_files
+from twinstep.mutants.mutator import CandidateFinder, fresh, source_files
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.switch import position, switch
 
@@ -132,7 +131,7 @@ def _same(value: Any, other: Any) -> bool:
     return isinstance(value, bool | int | float | str | np.generic) and value == other
 
 
-class _Finder(MetaPathFinder):
+class _Finder(CandidateFinder):
     """Gives a candidate's modules their sources with all bugs."""
 
     def __init__(self, together: Together, sources: dict[str, Path]) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from twinstep.generated.halfcheetah import ziggurat
 from twinstep.generated.halfcheetah.reset import _PCG_FACTOR as FACTOR
-from twinstep.generated.halfcheetah.reset import _minus_log, reset
+from twinstep.generated.halfcheetah.reset import _minus_log, _rounded, reset
 
 WORD, WIDE = 2**64, 2**128
 #: How far the last place may be off where a number is from the tail: see `log1p` below.
@@ -188,3 +188,28 @@ def test_the_logarithm_is_rounded_once() -> None:
         context.prec = 50
         expected = [float(-(Decimal(part) / 2**53).ln()) for part in parts]
     assert np.asarray(found).tolist() == expected
+
+
+def test_a_wide_number_is_rounded_once() -> None:
+    """Half way between two doubles, and beside that by the last bit of 120."""
+    numbers = [0]
+    for bits in range(68, 128):  # the least logarithm but 0 is 2^-53; below 2^127
+        for double in (2**52, 2**52 + 1, 2**53 - 2, 2**53 - 1):
+            half_way = (2 * double + 1) << (bits - 54)
+            numbers += [half_way - 1, half_way, half_way + 1]
+    with jax.enable_x64(True):
+        halves = [[n // WORD for n in numbers], [n % WORD for n in numbers]]
+        high, low = jnp.asarray(np.array(halves, np.uint64))
+        found = jax.jit(_rounded)((high, low))
+    # Python divides whole numbers exactly and rounds once.
+    assert np.asarray(found).tolist() == [n / 2**ziggurat.FRACTION for n in numbers]
+
+
+def test_the_tables_logarithms_are_the_nearest_whole_numbers() -> None:
+    with localcontext() as context:
+        context.prec = 60
+        scale = Decimal(2) ** ziggurat.FRACTION
+        factors = [1 + Decimal(2) ** -k for k in range(1, len(ziggurat.LOG_FACTORS) + 1)]
+        two, *expected = [round(part.ln() * scale) for part in (Decimal(2), *factors)]
+    assert two == ziggurat.LOG_TWO
+    assert list(ziggurat.LOG_FACTORS) == expected

@@ -183,6 +183,22 @@ def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaig
     assert "1 of the mutants, drawn by lot, are asked at every level" in text
 
 
+def test_a_table_that_was_stopped_says_how_many_survivors_may_yet_be_killed(campaign, tmp_path):
+    campaign.rows = [_row(campaign, mutant.id) for mutant in campaign.mutants[:4]]
+    for row in campaign.rows[1:]:
+        row |= {"class": "survivor", "kills": {}, "first": 0, "diff": []}
+    campaign.rows[1] |= {"own": False, "everywhere": True}
+    campaign.rows[2] |= {"everywhere": True}
+    file = ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan))
+    texts = []
+    for stopped in (True, False):
+        file.write(stopped)
+        texts.append(markdown(json.loads((tmp_path / "pong.json").read_text())))
+    said = "2 were not yet asked of all that comes after the first variant's checks"
+    assert f"3 survive; {said}." in texts[0]
+    assert "3 survive. Not counted" in texts[1]
+
+
 def test_a_campaign_goes_on_where_it_ended(tmp_path, capsys):
     options = ["mutants", "cartpole", "--sample", "3", "--matrix", "1", "--levels", "1"]
     assert main([*options, "--out", str(tmp_path)]) == 0

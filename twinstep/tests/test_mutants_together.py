@@ -15,7 +15,7 @@ from twinstep.harness import Harness, Settings
 from twinstep.mutants import chunks, schemata
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.killing import Question, judge
-from twinstep.mutants.mutator import all_mutants
+from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import mutants_of
 from twinstep.mutants.switch import position, switch
@@ -161,7 +161,7 @@ def test_a_part_is_evaluated_once_and_in_order():
     assert seen == [1, 0, 3]
 
 
-def test_a_candidates_modules_have_their_bugs_inside_and_are_as_before_afterwards():
+def test_a_candidates_modules_have_their_bugs_inside_but_for_one_planted_alone_and_none_after():
     ref = next(c for c in registry.environment("pong").candidates if c.name == "jax")
     mutants = all_mutants(ref)
     made = Together(mutants)
@@ -173,6 +173,11 @@ def test_a_candidates_modules_have_their_bugs_inside_and_are_as_before_afterward
         assert inside.__path__ == package.__path__
         hit = {one.module for one in mutants if made.can(one)}
         assert len(hit) > 5
+        assert all(hasattr(importlib.import_module(name), schemata.PICK) for name in hit)
+        for alone in (None, mutants[0]):
+            with planted(ref, alone):
+                names = {importlib.import_module(name) for name in hit}
+                assert not any(hasattr(module, schemata.PICK) for module in names)
         assert all(hasattr(importlib.import_module(name), schemata.PICK) for name in hit)
     assert importlib.import_module(ref.packages[0]) is package
     assert dict(vars(package)) == kept
