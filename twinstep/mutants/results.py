@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class ResultFile:
     def begun(self) -> list[dict[str, Any]]:
         """Return the rows of the same command's run that ended early.
 
-        UserError if there is none, if it asked for something else, or of other sources.
+        What nothing noticed and is called equivalent since then is. UserError if there is none, if
+        it asked for something else, or of other sources.
         """
         path = self._part if self._part.is_file() else self.stem.with_name(self.stem.name + ".json")
         found = _read(path, "--resume")
@@ -59,7 +61,8 @@ class ResultFile:
                 "ask for --again, which keeps what is settled"
             )
         asked = {mutant.id for mutant in self._campaign.mutants}
-        return [row for row in found["mutants"] if row["id"] in asked]
+        known = self._campaign.equivalent
+        return [_as_known(row, known) for row in found["mutants"] if row["id"] in asked]
 
 
 def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
@@ -76,13 +79,20 @@ def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
         for row in _read(path, "--again")["mutants"]:
             name, placed = row["id"], row.get("located") != "elsewhere"
             if name in known and not row["kills"]:
-                done[name] = row | {"class": "equivalent", "reason": known[name]}
+                done[name] = _as_known(row, known)
             elif name not in known and row["class"] in ("killed", "build") and placed:
                 done[name] = row
     except (KeyError, TypeError) as error:
         raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
     lines = {mutant.id: mutant.line for mutant in campaign.mutants}
     return [row | {"line": lines[name]} for name, row in done.items() if name in lines]
+
+
+def _as_known(row: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row as equivalent if it is called so and nothing noticed it."""
+    if row["id"] not in known or row["kills"]:
+        return row
+    return row | {"class": "equivalent", "reason": known[row["id"]]}
 
 
 def _read(path: Path, option: str) -> dict[str, Any]:

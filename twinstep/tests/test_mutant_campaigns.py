@@ -162,6 +162,12 @@ def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch
     file.write(stopped=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pong.json", "pong.md"]
     assert ResultFile(stem, campaign, 1, command).begun() == campaign.in_order()
+    proven = campaign.mutants[1].id
+    campaign.rows[1] |= {"class": "survivor", "kills": {}, "diff": []}
+    file.write(stopped=True)
+    campaign.equivalent[proven] = "proven since"
+    (row,) = [row for row in ResultFile(stem, campaign, 1, command).begun() if row["id"] == proven]
+    assert (row["class"], row["reason"]) == ("equivalent", "proven since")
     with pytest.raises(UserError, match="go on with the same options"):
         ResultFile(stem, campaign, 1, "another command").begun()
     said = json.loads(stem.with_suffix(".json").read_text())
