@@ -15,7 +15,7 @@ import ast
 import bisect
 import copy
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,22 +95,49 @@ class _Maker(ast.NodeTransformer):
         if not self._in_a_function(inner):
             return
         way: list[ast.AST] = []
-        levels: list[ast.expr] = []
+        picked: list[ast.expr] = []
         node: ast.AST = inner
         while isinstance(node, ast.expr | ast.keyword) and _can_lie_on_the_way(node):
             outer = self._parents[node]
-            if isinstance(node, _PICKED) and not (
-                isinstance(node, ast.Attribute) and _is_function_of(node, outer)
-            ):
-                levels.append(node)
+            called = isinstance(node, ast.Attribute) and _is_function_of(node, outer)
+            if isinstance(node, _PICKED) and not called:
+                picked.append(node)
             way.append(node)
             node = outer
+        levels = [node for node in picked if self._holds_together(node, number)]
+        if not levels:
+            return
         for level in levels:
-            plan = self._plans[level]
-            plan.levels.append(_Level(number, level is levels[0], level is levels[-1]))
-            plan.on_the_way.update(way[: way.index(level) + 1])
-        if levels:
-            self.placed.add(number)
+            known = _Level(number, level is levels[0], level is levels[-1])
+            self._plans[level].levels.append(known)
+        # An expression inside of another is made of the same parts as there.
+        for node in picked:
+            self._plans[node].on_the_way.update(way[: way.index(node) + 1])
+        self.placed.add(number)
+
+    def _holds_together(self, node: ast.expr, number: int) -> bool:
+        """Whether an expression with a bug in it is still one where it stands.
+
+        In `a & b & c` the text `a | b` is none: it reads `a | (b & c)`.
+        """
+        root: ast.AST = node
+        while not isinstance(outer := self._parents[root], ast.stmt):
+            root = outer
+        if not isinstance(root, ast.expr):
+            return False
+        begin, end = self._span(root)
+        edits = self._mutants[number].edits
+        first, last = self._span(node)
+        bare = self._edited(begin, end, edits)
+        apart = self._edited(begin, end, [(first, first, b"("), *edits, (last, last, b")")])
+        return ast.dump(_parsed(bare)) == ast.dump(_parsed(apart))
+
+    def _edited(self, begin: int, end: int, edits: Sequence[tuple[int, int, bytes]]) -> bytes:
+        """Return the source from begin to end with edits, in their order, made."""
+        text = self._source[begin:end]
+        for first, last, new in reversed(edits):
+            text = text[: first - begin] + new + text[last - begin :]
+        return text
 
     def _in_a_function(self, node: ast.AST) -> bool:
         """Whether it is evaluated in a function's body, whose names a lambda sees."""
@@ -184,12 +211,7 @@ class _Maker(ast.NodeTransformer):
         And `_in_order` of it: a bug by which something is not called, or called earlier, is another
         one if all parts are evaluated before.
         """
-        begin, end = self._span(node)
-        edits = self._mutants[number].edits
-        text = self._source[begin:end]
-        for first, last, new in reversed(edits):
-            text = text[: first - begin] + new + text[last - begin :]
-        made = ast.parse(b"(" + text + b")", mode="eval").body
+        made = _parsed(self._edited(*self._span(node), self._mutants[number].edits))
         names: dict[str, list[str]] = defaultdict(list)
         active = set()
         for part in _parts(node, plan.on_the_way):
@@ -215,6 +237,10 @@ class _Maker(ast.NodeTransformer):
             self._starts[node.lineno - 1] + node.col_offset,
             self._starts[node.end_lineno - 1] + node.end_col_offset,
         )
+
+
+def _parsed(text: bytes) -> ast.expr:
+    return ast.parse(b"(" + text + b")", mode="eval").body
 
 
 def _function(names: list[str], body: ast.expr) -> ast.Lambda:

@@ -58,6 +58,8 @@ def step(x):
     draws.put(first > 4, seed=draws.seed + turn(first, 1))
     looped = lax.fori_loop(0, 3, lambda i, v: v * 3 + i, first)
     chosen = lax.cond(looped > x, lambda v: v - 1, lambda v: ~v, looped)
+    grouped = (x > 2) & (first > 4) & (looped < 9) | (x * 3 * x - turn(x, 1) == first - x - 1)
+    chosen = chosen + jnp.where(grouped, first, x) * x * 3 + (x & 12 & first)
     spread = jnp.zeros(SIZE, jnp.int32).at[1].set(chosen).at[x % 3].add(turn(chosen, x))
     near = TABLE[jnp.clip(x, 0, 3)] + spread[-1] * (1 if SIZE > 3 else 2)
     return jnp.concatenate([spread, near[None], draws.seed[None] & 255])
