@@ -156,10 +156,31 @@ def test_a_bide_of_nothing_builds_no_rage(lab, stored, stage):
     assert (want["boosts"][:, 1, 0] == stage).all()
 
 
-def test_disable_draws_among_moves_that_have_pp(lab):
+@pytest.mark.parametrize(
+    ("pp", "slots"), [([0, 20, 0, 20], {1, 3}), ([0, 0, 20, 0], {2}), ([0, 0, 0, 0], set())]
+)
+def test_disable_draws_among_moves_that_have_pp(lab, pp, slots):
     inputs = scene(lab.contract, 50, SEEDS)
-    inputs["own_moves"][:, 1], inputs["pp"][:, 1] = [33, 34, 35, 36], [0, 20, 0, 20]
+    inputs["own_moves"][:, 1], inputs["pp"][:, 1] = [33, 34, 35, 36], pp
     inputs["seed"] = np.random.default_rng(0).integers(0, 2**32, (SEEDS, 2)).astype(np.uint32)
     want = both(lab, inputs)
     hit = want["disable_time"][:, 1] > 0
-    assert set(want["disable_slot"][hit, 1].tolist()) == {1, 3}
+    assert set(want["disable_slot"][hit, 1].tolist()) == slots
+
+
+@pytest.mark.parametrize(
+    ("hp", "missing", "gain"),
+    [
+        (100, 254, 177),
+        (100, 255, 0),
+        (256, 255, 255),
+        (300, 255, 0),
+        (300, 511, 0),
+        (512, 511, 511),
+    ],
+)
+def test_one_that_lacks_255_or_511_hp_recovers_only_with_a_multiple_of_256(lab, hp, missing, gain):
+    inputs = scene(lab.contract, 105, SEEDS)
+    inputs["hp"][:, 0], inputs["missing"][:, 0] = hp, missing
+    want = both(lab, inputs)
+    assert (want["hp"][:, 0, 0] == hp + gain).all()
