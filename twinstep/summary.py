@@ -175,16 +175,15 @@ class Summary:
     def _write_verdict(self) -> None:
         """Write verdict.json and, apart from it, the times."""
         times = json.dumps(dict(sorted(self._times.items())), indent=1) + "\n"
-        self._write("times", TIMES, times.encode())
-        self._write("verdict", Path(self._config.option.twinstep_verdict), encode(self.verdict()))
+        with contextlib.suppress(OSError):  # nothing is proven by them
+            paths.write_atomically(TIMES, times.encode())
+        try:
+            target = Path(self._config.option.twinstep_verdict)
+            paths.write_atomically(target, encode(self.verdict()))
+        except OSError as error:
+            self._trouble = f"the verdict cannot be written ({error.strerror})"
         if self._config.option.twinstep_export:
             self._export(Path(self._config.option.twinstep_export))
-
-    def _write(self, what: str, path: Path, data: bytes) -> None:
-        try:
-            paths.write_atomically(path, data)
-        except OSError as error:
-            self._trouble = f"the {what} cannot be written ({error.strerror})"
 
     def _export(self, path: Path) -> None:
         cache = TraceCache()

@@ -9,14 +9,13 @@ import pytest
 
 from twinstep.compare import frames_differ
 from twinstep.contracts.pokejax_draws import between
-from twinstep.frames import Start
-from twinstep.oracles.pokejax.bridge import PokejaxOracle
+from twinstep.frames import take_lanes
+from twinstep.properties.pokejax.teams import starts_of
 
 pytestmark = [
     pytest.mark.level2, pytest.mark.environment("pokejax"), pytest.mark.one_variant,
 ]  # fmt: skip
 
-GENES = [30] * 6 + [255] * 6
 GASTLY, HAUNTER, GENGAR, CHANSEY, JOLTEON, MEW = 92, 93, 94, 113, 135, 151
 TACKLE, WRAP, BIDE, METRONOME, TRANSFORM, SPLASH, REST = 33, 35, 117, 118, 144, 150, 156
 ASLEEP, FROZEN, POISONED, FAINTED = 3, 4, 5, 7
@@ -118,26 +117,15 @@ LEFT = {
 }  # fmt: skip
 
 
-def _team(members):
-    rows = [[species, 100, *(*moves, 0, 0, 0, 0)[:4], *GENES] for species, *moves in members]
-    return rows + [[0] * 18] * (6 - len(rows))
-
-
 def _stepped(lab, rows, chosen=(0, 0)):
     """Return the states before and the reference's after an action of both; both agree.
 
     chosen: the actions, of all rows or of each.
     """
-    teams = np.array([[_team(one), _team(two)] for one, two, _ in rows], np.uint8)
+    starts = starts_of((one, two) for one, two, _ in rows)
     count = len(rows)
-    starts = Start(
-        np.array([[1, 2]] * count, np.uint32), {"rules": np.zeros(count, np.uint8), "team": teams}
-    )
-    oracle = PokejaxOracle(lab.contract)
-    lanes = oracle.lanes(count)
-    states = {name: np.array(value) for name, value in lanes.reset(starts).state.items()}
-    lanes.close()
-    oracle.close()
+    first = [lab.oracle.reset(take_lanes(starts, lane)).state for lane in range(count)]
+    states = {name: np.stack([fields[name] for fields in first]) for name in first[0]}
     for row, (_, _, fields) in enumerate(rows):
         for place, value in fields.items():
             name, *index = (place,) if isinstance(place, str) else place

@@ -13,11 +13,11 @@ from twinstep.contracts.pokejax_families import FAMILIES
 from twinstep.contracts.pokejax_layout import RULES
 from twinstep.frames import Start
 from twinstep.lockstep import check_episodes
+from twinstep.properties.pokejax.teams import GENES
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("pokejax"), pytest.mark.one_variant]
 
 STEPS = 24
-GENES = [30] * 6 + [255] * 6
 PAIRS = list(itertools.combinations_with_replacement(range(len(FAMILIES)), 2))
 
 

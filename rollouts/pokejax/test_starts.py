@@ -6,8 +6,8 @@ A start ends a turn like any other, and who can do nothing for ever ties there.
 import numpy as np
 import pytest
 
-from twinstep.frames import Start
 from twinstep.lockstep import check_episodes
+from twinstep.properties.pokejax.teams import starts_of
 
 pytestmark = [
     pytest.mark.level3, pytest.mark.environment("pokejax"), pytest.mark.one_variant,
@@ -36,18 +36,8 @@ PLAYED = [
 HORIZON = 40
 
 
-def team(members):
-    """Return rows u8[6, 18] of a team at level 100."""
-    rows = [[kind, 100, *(*moves, 0, 0, 0)[:4], *[30] * 6, *[255] * 6] for kind, *moves in members]
-    return rows + [[0] * 18] * (6 - len(rows))
-
-
 def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(lab):
-    pairs = TIES + PLAYED
-    teams = np.array([[team(one), team(two)] for one, two in pairs], np.uint8)
-    seeds = np.stack([np.arange(len(pairs)), np.ones(len(pairs))], 1).astype(np.uint32)
-    starts = Start(seeds, {"rules": np.zeros(len(pairs), np.uint8), "team": teams})
-    traces = lab.reference.recorded("random", starts, HORIZON)
+    traces = lab.reference.recorded("random", starts_of(TIES + PLAYED), HORIZON)
     lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
     # Something was asked: the reference tied with exactly these, and played the others.
     lengths = np.concatenate([chunk.lengths for chunk in traces.chunks()])

@@ -60,6 +60,7 @@ class ResultFile:
                 f"--resume: the candidate is not that of {path} any more: leave --resume out, or "
                 "ask for --again, which keeps what is settled"
             )
+        self._campaign.kept = found.get("kept", 0)
         asked = {mutant.id for mutant in self._campaign.mutants}
         known = self._campaign.equivalent
         return [_as_known(row, known) for row in found["mutants"] if row["id"] in asked]

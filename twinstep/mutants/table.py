@@ -102,9 +102,9 @@ def _surviving(found: dict[str, Any]) -> str:
     below = sum(bool(row.get("effect", {}).get("where")) for row in left)
     more = f", {below} of them below the gates' tolerance" if below else ""
     asked = "everywhere" if found["other_variants"] else "own"
-    open_ = sum("own" not in row or asked not in row for row in left) if found["stopped"] else 0
-    if open_:
-        more += f"; {open_} were not yet asked of all that comes after the first variant's checks"
+    unasked = sum("own" not in row or asked not in row for row in left)
+    if found["stopped"] and unasked:
+        more += f"; {unasked} were not yet asked of all that comes after the first variant's checks"
     return f"{len(left)} survive{more}."
 
 

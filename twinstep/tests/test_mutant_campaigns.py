@@ -166,8 +166,11 @@ def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch
     campaign.rows[1] |= {"class": "survivor", "kills": {}, "diff": []}
     file.write(stopped=True)
     campaign.equivalent[proven] = "proven since"
+    said = json.loads(stem.with_suffix(".json").read_text())
+    stem.with_suffix(".json").write_text(json.dumps(said | {"kept": 2}))
     (row,) = [row for row in ResultFile(stem, campaign, 1, command).begun() if row["id"] == proven]
     assert (row["class"], row["reason"]) == ("equivalent", "proven since")
+    assert campaign.kept == 2
     with pytest.raises(UserError, match="go on with the same options"):
         ResultFile(stem, campaign, 1, "another command").begun()
     said = json.loads(stem.with_suffix(".json").read_text())

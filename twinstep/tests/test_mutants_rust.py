@@ -156,6 +156,11 @@ def test_a_bug_is_compiled_in_a_copy_and_stands_in_its_source_until_it_was_asked
             answers.append((ctypes.CDLL(copy).two(5), shop.tested(60.0)))
         assert "x + 1" in file.read_text()
     assert answers == [(6, ""), (4, "test it_adds ... FAILED"), (6, "")]
+    ends = replace(
+        bug, edits=((*bug.edits[0][:2], b"; std::process::abort(); #[allow(unused)] -"),)
+    )
+    with shop.built(ends):
+        assert shop.tested(60.0).startswith("signal: 6")
     assert shop.modules == ("tiny",)
     assert "x + 1" in Path(bug.path).read_text()
     broken = replace(bug, edits=((0, 0, b"no Rust "),))

@@ -204,6 +204,13 @@ def test_nothing_is_left_beside_a_verdict_and_the_times_lie_elsewhere(project):
     assert any("test_episodes_match" in test for test in times)
 
 
+def test_a_run_whose_times_cannot_be_written_has_passed_all_the_same(project):
+    (project.folder / ".twinstep" / "times.json").mkdir(parents=True)
+    run = project.pytest(*SHORT, "--verdict", "verdict.json")
+    assert run.code == 0, run.text
+    assert (project.folder / "verdict.json").is_file()
+
+
 def test_a_page_that_cannot_be_written_is_one_line(project):
     project.plant()
     run = project.pytest(*SHORT, GITHUB_STEP_SUMMARY=str(project.folder / "nowhere" / "page"))

@@ -83,12 +83,17 @@ def test_wrong_module_is_named(run):
     assert inputs["first"] + inputs["second"] > inputs["heap"]
 
 
-def test_a_wrong_module_is_named_in_an_episode_where_it_owns_no_field_that_differs(run):
+def _of_an_episode(run, candidate):
+    """Return the record of the one report on a candidate's episodes."""
     args = ("--driver", "sticky", "-k", "episodes_match")
-    code, _, verdict = run("--env", "duel", "--candidate", "wrongtake", *args)
+    code, _, verdict = run("--env", "duel", "--candidate", candidate, *args)
     assert code == 1
     (name,) = verdict["reports"]
-    record = json.loads((run.reports / f"{name}.json").read_text())
+    return json.loads((run.reports / f"{name}.json").read_text())
+
+
+def test_a_wrong_module_is_named_in_an_episode_where_it_owns_no_field_that_differs(run):
+    record = _of_an_episode(run, "wrongtake")
     assert not {"state.heap", "obs[0, 0]"} & {row["path"] for row in record["diff"]}
     (suspect,) = record["suspects"]
     assert suspect["module"] == "take"
@@ -99,11 +104,7 @@ def test_a_wrong_module_is_named_in_an_episode_where_it_owns_no_field_that_diffe
 
 
 def test_where_the_owner_of_a_field_agrees_when_called_alone_the_step_is_suspected_first(run):
-    args = ("--driver", "sticky", "-k", "episodes_match")
-    code, _, verdict = run("--env", "duel", "--candidate", "wrongstep", *args)
-    assert code == 1
-    (name,) = verdict["reports"]
-    record = json.loads((run.reports / f"{name}.json").read_text())
+    record = _of_an_episode(run, "wrongstep")
     assert {row["path"] for row in record["diff"]} == {"state.heap"}
     first, second = record["suspects"]
     assert (first["module"], second["module"]) == ("step", "take")
