@@ -21,6 +21,7 @@ from twinstep.cases import Answer, Case
 from twinstep.compare import Rules
 from twinstep.contract import Contract, Module
 from twinstep.diagnose import bare, diagnose, shrink_episode
+from twinstep.environment import CandidateRef
 from twinstep.frames import Start
 from twinstep.lockstep import Outcome
 from twinstep.memory import keep_freed_memory
@@ -170,23 +171,23 @@ class Reference:
     def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
         """Return recorded episodes of a driver: imported, cached, or recorded now.
 
-        pair: whose seeds are asked for, with tree seeds.
+        pair: whose run it is. Without one the seeds are the public ones, whatever was asked for.
         """
         settings = self.harness.settings
         count = episodes or settings.episodes
-        owner = pair.label if pair and settings.seeds == "tree" else ""
+        # What asks the oracle alone, such as coverage, is a claim about the public seeds: no
+        # candidate's edit could mend what other seeds do not reach.
+        kind = settings.seeds if pair else "public"
+        owner = pair.label if pair and kind == "tree" else kind
         known = self._sets.get((driver, owner, count))
         if known is None:
-            known = self._sets[driver, owner, count] = self._find(driver, count, pair)
+            candidate = pair.candidate if pair else None
+            known = self._sets[driver, owner, count] = self._find(driver, count, kind, candidate)
         return known
 
-    def _find(self, driver: str, count: int, pair: Pair | None) -> TraceSet:
+    def _find(self, driver: str, count: int, kind: str, candidate: CandidateRef | None) -> TraceSet:
         if self.harness.imported:
             return self._imported(driver)
-        settings = self.harness.settings
-        # Tree seeds are a candidate's; what asks the oracle alone plays the public ones.
-        kind = "public" if settings.seeds == "tree" and pair is None else settings.seeds
-        candidate = pair.candidate if pair else None
         drawn = seeds(kind, count, self.subject.env.name, candidate)
         return self.recorded(driver, starts_of(self.contract, drawn), self.contract.horizon)
 

@@ -8,8 +8,11 @@ import pytest
 from twinstep.cache import read_export
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.harness import Harness, Settings
+from twinstep.registry import Pair, Subject
 from twinstep.seeds import package_folder, seeds, tree_hash
 from twinstep.tests.scratch import SHORT
+from twinstep.tests.toys import duel
 
 KEY, OTHER = "correct-horse", "battery-staple"
 HOLDOUT = (*SHORT, "--episodes", "40", "--seeds", "holdout")
@@ -60,6 +63,33 @@ def test_holdout_seeds_depend_on_the_key_which_is_written_nowhere(project):
             assert key.encode() not in path.read_bytes(), path
         assert key not in run.text
     assert not set(starts[KEY]["random"]) & set(starts[OTHER]["random"])
+
+
+@pytest.mark.parametrize("kind", ["tree", "holdout"])
+def test_what_asks_the_oracle_alone_plays_the_public_seeds(kind, tmp_path, monkeypatch):
+    """Which events the drivers reach is the suite's claim; no candidate can mend unlucky seeds."""
+    monkeypatch.setenv("TWINSTEP_HOLDOUT_KEY", KEY)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.twinstep.envs]\nduel = "twinstep.tests.toys.duel:DUEL"\n'
+    )
+    (tmp_path / "mine.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    env = duel.DUEL
+    subject = Subject(env, env.variants[0])
+    candidate = dataclasses.replace(env.candidates[0], edit=("mine.py",))
+    harness = Harness(Settings(episodes=20, seeds=kind))
+    reference = harness.reference(subject)
+
+    def played_by(pair):
+        rows = [chunk.starts.seed for chunk in reference.traces("random", pair=pair).chunks()]
+        return np.concatenate(rows).tolist()
+
+    try:
+        own = played_by(Pair(subject, candidate))
+        assert played_by(None) == seeds("public", 20, env.name).tolist()
+        assert own == seeds(kind, 20, env.name, candidate).tolist()
+    finally:
+        harness.close()
 
 
 def test_the_same_key_gives_the_same_seeds(monkeypatch):
