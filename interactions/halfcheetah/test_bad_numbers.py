@@ -11,13 +11,15 @@ pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
 
 LANES = RECORDED  # nothing further is compiled
 NAN, INF = np.nan, np.inf
-#: What is bad, and where: an action's motor, or a joint of the state.
+#: What is bad, and where: an action's motor, or a joint of the state. None is the first number of
+#: the candidate's dtype beyond 1e10, the largest that MuJoCo counts as one.
 BAD = {
     "a control is not a number": ("action", 2, NAN),
     "a control is infinite": ("action", 2, INF),
     "a control is large": ("action", 2, -3e10),
     "a position is not a number": ("qpos", 2, NAN),
     "a position is too large": ("qpos", 4, 1.1e10),
+    "a position is just too large": ("qpos", 2, None),
     "a velocity is infinite": ("qvel", 4, INF),
     "a velocity is too large": ("qvel", 4, -1.1e10),
     # Joints this fast give accelerations beyond 1e10, in the first substep and in the second.
@@ -30,6 +32,8 @@ BAD = {
 def test_a_bad_number_does_what_it_does_in_mujoco(lab, what):
     """The episode goes on as the reference's does, and the reward is of the jump it made."""
     name, at, value = BAD[what]
+    if value is None:
+        value = np.nextafter(np.dtype(lab.runner.dtype).type(1e10), INF)
     rng = lab.reference.rng(f"bad numbers {what}")
     states = {n: rng.uniform(-0.1, 0.1, (LANES, 9)) for n in ("qpos", "qvel", "qacc_warmstart")}
     states["elapsed"] = np.zeros(LANES, np.int32)

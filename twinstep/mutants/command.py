@@ -14,6 +14,7 @@ from typing import Any
 
 from twinstep import paths
 from twinstep.errors import UserError
+from twinstep.mutants.alike import alike
 from twinstep.mutants.campaign import Campaign, Plan, prepare
 from twinstep.mutants.killing import LEVELS
 from twinstep.mutants.own import asked
@@ -51,14 +52,31 @@ def add_to(commands: Any) -> None:
         "and equivalent; ask the others",
     )
     made.add_argument(
+        "--alike",
+        nargs="+",
+        default=(),
+        metavar="ID",
+        help="ask these bugs and the candidate without them the same, for many states, and say "
+        "whether anything differs; nothing is written",
+    )
+    made.add_argument(
+        "--states", default="1000000", help="inputs of each module with --alike; default: 1000000"
+    )
+    made.add_argument(
         "--out", type=Path, default=Path("benchmarks/mutants"), help="folder of results"
     )
     made.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 0 done, 1 if a mutant that is called equivalent is killed."""
+    """Run the command; 0 done, 1 if a mutant that is called equivalent is not."""
     plan, count = plan_of(args), _number("--workers", args.workers, 1)
+    if args.alike:
+        same = True
+        for line, one in alike(plan, args.alike, _number("--states", args.states, 1), _progress()):
+            print(line, flush=True)
+            same &= one
+        return 0 if same else 1
     campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")

@@ -13,14 +13,15 @@ import numpy as np
 
 from twinstep.contract import Contract
 from twinstep.gates import Lockstep
-from twinstep.harness import Lab
+from twinstep.harness import Lab, Reference
 from twinstep.mutants.mutator import planted
 from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import Mutant
 from twinstep.registry import Pair
+from twinstep.running import Runner
 
 #: Inputs per module: those that level 1 asks with.
-_INPUTS = 16384
+INPUTS = 16384
 Answers = dict[str, np.ndarray]
 
 
@@ -35,26 +36,30 @@ def tolerant(contract: Contract, candidate: str) -> bool:
 
 
 def answers(reference: RememberingReference, pair: Pair, mutant: Mutant | None) -> Answers:
-    """Return what a candidate with a bug (None: without) gives at levels 1 and 2, by name.
+    """Return what a candidate with a bug (None: without) gives at levels 1 and 2, by name."""
+    with planted(pair.candidate, mutant):
+        return answered(Lab(pair, reference).runner, reference)
+
+
+def answered(runner: Runner, reference: Reference) -> Answers:
+    """Return what a candidate gives where a reference draws and places what is asked, by name.
 
     `MODULE.FIELD` of modules called alone, `step: PATH` of one step from placed states.
     """
-    with planted(pair.candidate, mutant):
-        lab = Lab(pair, reference)
-        runner, contract = lab.runner, lab.contract
-        made: Answers = {}
-        for module in contract.modules:
-            if not (module.inputs and runner.offers("call")):
-                continue
-            parts = ("module", module.name)
-            inputs = reference.module_inputs(module, _INPUTS, *parts, dtype=runner.dtype)
-            found = runner.call(module.name, inputs)
-            made |= {f"{module.name}.{name}": values for name, values in found.items()}
-        if contract.placed and runner.offers("load"):
-            states, actions = reference.states(contract.placed, "placed", dtype=runner.dtype)
-            found = runner.play_from(states, actions[None])
-            made |= {f"step: {path}": values for path, values in found.items()}
-        return made
+    made: Answers = {}
+    contract = runner.contract
+    for module in contract.modules:
+        if not (module.inputs and runner.offers("call")):
+            continue
+        parts = ("module", module.name)
+        inputs = reference.module_inputs(module, INPUTS, *parts, dtype=runner.dtype)
+        found = runner.call(module.name, inputs)
+        made |= {f"{module.name}.{name}": values for name, values in found.items()}
+    if contract.placed and runner.offers("load"):
+        states, actions = reference.states(contract.placed, "placed", dtype=runner.dtype)
+        found = runner.play_from(states, actions[None])
+        made |= {f"step: {path}": values for path, values in found.items()}
+    return made
 
 
 def effect(before: Answers, after: Answers) -> dict[str, Any]:

@@ -14,7 +14,9 @@ from twinstep import registry
 from twinstep.cli import main
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.harness import Harness, Reference, Settings
 from twinstep.mutants import equivalents, killing
+from twinstep.mutants.alike import _Lots
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.effects import effect, tolerant
 from twinstep.mutants.killing import Kill, Question, Verdict
@@ -240,3 +242,35 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     assert second["reason"] == "why"
     with pytest.raises(UserError, match="no earlier result"):
         settled_before(tmp_path / "nosuch", campaign)
+
+
+def test_bugs_are_told_alike_or_different_beside_the_candidate_without_them(capsys):
+    differs, alike, zero = "1cc0f22af9", "6199c34879", "99b1af7829"
+    options = ["mutants", "cartpole", "--states", "16385", "--alike"]
+    assert main([*options, differs, alike, zero]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(
+        f"{differs} in jax: differs in start.x, start.x_dot, start.theta and"
+    )
+    for line, name in zip(lines[1:], (alike, zero), strict=True):
+        assert line.startswith(f"{name} in jax: nothing differs in 32,768 inputs of each module")
+    assert main([*options, alike]) == 0
+    assert main([*options, "0000000000"]) == 4
+    assert "no bug of cartpole's jax" in capsys.readouterr().err
+
+
+def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
+    subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
+    lots, suite = _Lots(Harness(Settings()), subject), Reference(Harness(Settings()), subject)
+    try:
+        found = [suite.states(8, "placed")]
+        for lot in (0, 1, 0):
+            lots.begin(lot)
+            found.append(lots.states(8, "placed"))
+    finally:
+        lots.close()
+        suite.close()
+    drawn = [(states["qpos"], states["qacc_warmstart"], actions) for states, actions in found]
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert all((a != b).any() for a, b in zip(drawn[one], drawn[other], strict=True))
+    assert all((a == b).all() for a, b in zip(drawn[1], drawn[3], strict=True))

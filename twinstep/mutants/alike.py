@@ -1,0 +1,111 @@
+"""Evidence where no proof is at hand: a bug's answers beside the candidate's own, for many states.
+
+What is asked is drawn and placed as levels 1 and 2 do, from other random numbers: where the
+reference places states, those are at its edges.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from twinstep.errors import UserError
+from twinstep.harness import Harness, Lab, Reference, Settings
+from twinstep.mutants.campaign import Campaign, Plan, prepare
+from twinstep.mutants.effects import INPUTS, answered
+from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.mutants.sites import Mutant
+from twinstep.registry import Pair, Subject
+
+
+class _Lots(Reference):
+    """A reference whose draws are not those of the suite, and others in each lot."""
+
+    def __init__(self, harness: Harness, subject: Subject) -> None:
+        super().__init__(harness, subject)
+        self._lot = 0
+        self._placed_before: dict[int, Any] = {}
+
+    def begin(self, lot: int) -> None:
+        self._lot = lot
+        self._placed = self._placed_before.setdefault(lot, {})
+
+    def rng(self, *parts: object) -> np.random.Generator:
+        return super().rng(*parts, "lot", self._lot)
+
+
+def alike(
+    plan: Plan, ids: Sequence[str], states: int, show: Callable[[str], None]
+) -> Iterator[tuple[str, bool]]:
+    """Ask bugs and what they are planted in the same; yield a line for each, and if it is alike.
+
+    states: how many inputs of each module, at least. Each bug is asked in the first variant of
+    every candidate that is made of the same files. UserError for an unknown bug, or a compiled
+    candidate.
+    """
+    campaign = prepare(plan)
+    if campaign.pair.candidate.build:
+        raise UserError("--alike asks candidates in JAX; a compiled one's bugs want a proof")
+    known = {mutant.id: mutant for mutant in all_mutants(campaign.pair.candidate)}
+    if unknown := [name for name in ids if name not in known]:
+        raise UserError(f"--alike {unknown[0]}: no bug of {plan.env}'s {plan.candidate}")
+    lots = -(-states // INPUTS)
+    for pair in _first_variants(campaign):
+        reference = _Lots(Harness(Settings()), pair.subject)
+        try:
+            own = list(_digests(pair, None, reference, lots, show))
+            for name in ids:
+                # Closed at a difference: the bug must be out before the next one is in.
+                with closing(_digests(pair, known[name], reference, lots, show)) as found:
+                    line = _compared(name, pair, own, found)
+                yield line
+        finally:
+            show("")
+            reference.close()
+
+
+def _first_variants(campaign: Campaign) -> list[Pair]:
+    pairs: dict[str, Pair] = {}
+    for pair in campaign.pairs:
+        pairs.setdefault(pair.candidate.name, pair)
+    return list(pairs.values())
+
+
+def _compared(
+    name: str, pair: Pair, own: list[dict[str, bytes]], found: Iterable[dict[str, bytes]]
+) -> tuple[str, bool]:
+    about = f"{name} in {pair.candidate.name}"
+    for want, got in zip(own, found, strict=True):
+        other = [what for what in want if want[what] != got[what]]
+        if other:
+            more = f" and {len(other) - 3} more" if len(other) > 3 else ""
+            return f"{about}: differs in {', '.join(other[:3])}{more}", False
+    asked = f"{len(own) * INPUTS:,} inputs of each module"
+    if placed := pair.subject.contract.placed:
+        asked += f" and {len(own) * placed:,} placed states"
+    return f"{about}: nothing differs in {asked}", True
+
+
+def _digests(
+    pair: Pair, mutant: Mutant | None, reference: _Lots, lots: int, show: Callable[[str], None]
+) -> Generator[dict[str, bytes]]:
+    """Return for each lot what a candidate with a bug (None: without) gives, name -> sha256.
+
+    Numbers that are equal count as the same: zero of either sign, and any NaN.
+    """
+    with planted(pair.candidate, mutant):
+        runner = Lab(pair, reference).runner
+        for lot in range(lots):
+            show(f"{mutant.id if mutant else 'without a bug'}: lot {lot + 1} of {lots}")
+            reference.begin(lot)
+            yield {name: _digest(v) for name, v in answered(runner, reference).items()}
+
+
+def _digest(values: np.ndarray) -> bytes:
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.nan, values + 0)  # -0 + 0 is 0
+    return hashlib.sha256(values.tobytes()).digest()
