@@ -51,6 +51,8 @@ class Bench:
             self._chunks = self._chunks_of(ref, mutants)
         self.alone = 0
         self._harness = Harness(Settings(episodes=plan.episodes))
+        # So few that this candidate passes may be too few for another's averages.
+        self._usual = Harness(Settings(episodes=max(plan.episodes, Settings().episodes)))
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
         self._unchanged: Answers = {}
@@ -153,7 +155,8 @@ class Bench:
 
     def _prepared(self, pair: Pair) -> tuple[RememberingReference, Question]:
         if pair.label not in self._references:
-            made = RememberingReference(self._harness, pair.subject)
+            first = pair is self._campaign.pair
+            made = RememberingReference(self._harness if first else self._usual, pair.subject)
             self._watch.variant = None
             patient = dict.fromkeys(self._question.levels, 10 * LIMIT)
             question = replace(self._question, limits=patient, shipped=self._shop is None)
@@ -182,6 +185,7 @@ class Bench:
         for reference, _ in self._references.values():
             reference.close()
         self._harness.close()
+        self._usual.close()
 
 
 def _compilers_word(text: str) -> str:

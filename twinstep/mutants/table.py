@@ -90,9 +90,9 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         how = f"{some} of {asked}, the others until a level notices"
     yield (
         f"\n{how}. These are the suite's generic checks, level 3 with {found['episodes']} "
-        "episodes of each driver. What none of them notices is asked in the other variants, in "
-        "candidates made of the same files, and of the tests that the environment has of its own, "
-        "until one notices. Brackets hold Wilson's 95 % interval."
+        "episodes of each driver (elsewhere at least 100). What none of them notices is asked in "
+        "the other variants, in candidates made of the same files, and of the tests that the "
+        "environment has of its own, until one notices. Brackets hold Wilson's 95 % interval."
     )
 
 

@@ -4,17 +4,20 @@ import errno
 import json
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
 from twinstep.cli import main
 from twinstep.errors import UserError
-from twinstep.mutants import command, workers
+from twinstep.mutants import asking, command, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
+from twinstep.mutants.killing import Verdict
 from twinstep.mutants.own import asked
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
+from twinstep.mutants.watch import Watch
 from twinstep.mutants.workers import rows
 
 
@@ -120,6 +123,26 @@ def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_aske
         ("survivor", "fs8", True),
         ("killed", "fs1", False),
     ]
+
+
+def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_first_one_does(
+    campaign, monkeypatch, tmp_path
+):
+    """Averages of few episodes tell candidates apart that are the same."""
+    played = []
+
+    def judged(reference, *_):
+        played.append(reference.harness.settings.episodes)
+        return Verdict({}, {})
+
+    monkeypatch.setattr(asking, "judge", judged)
+    for count in (5, 200):
+        campaign.plan = replace(campaign.plan, episodes=count)
+        bench = asking.Bench(campaign, Watch(), tmp_path)
+        for pair in campaign.pairs[:2]:
+            bench._prepared(pair)
+        bench.close()
+    assert played == [5, 100, 200, 200]
 
 
 def test_an_error_of_the_program_is_no_verdict(campaign, tmp_path):
