@@ -15,7 +15,7 @@ import numpy as np
 
 from twinstep.errors import UserError
 from twinstep.harness import Harness, Lab, Reference, Settings
-from twinstep.mutants.campaign import Campaign, Plan, prepare
+from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.effects import INPUTS, answered
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.sites import Mutant
@@ -39,44 +39,44 @@ class _Lots(Reference):
 
 
 def alike(
-    plan: Plan, ids: Sequence[str], states: int, show: Callable[[str], None]
+    plan: Plan, ids: Sequence[str], states: int, module: str, show: Callable[[str], None]
 ) -> Iterator[tuple[str, bool]]:
     """Ask bugs and what they are planted in the same; yield a line for each, and if it is alike.
 
-    states: how many inputs of each module, at least. Each bug is asked in the first variant of
-    every candidate that is made of the same files. UserError for an unknown bug, or a compiled
-    candidate.
+    states: how many inputs of each module, at least. module: the one that is asked, "" for all
+    and for placed states. The candidate's first variant is asked. UserError for an unknown bug or
+    module, or a compiled candidate.
     """
-    campaign = prepare(plan)
-    if campaign.pair.candidate.build:
+    pair = prepare(plan).pair
+    if pair.candidate.build:
         raise UserError("--alike asks candidates in JAX; a compiled one's bugs want a proof")
-    known = {mutant.id: mutant for mutant in all_mutants(campaign.pair.candidate)}
+    known = {mutant.id: mutant for mutant in all_mutants(pair.candidate)}
     if unknown := [name for name in ids if name not in known]:
         raise UserError(f"--alike {unknown[0]}: no bug of {plan.env}'s {plan.candidate}")
+    callable_ = [one.name for one in pair.subject.contract.modules if one.inputs]
+    if module and module not in callable_:
+        raise UserError(f"--module {module}: one of {', '.join(callable_)}")
     lots = -(-states // INPUTS)
-    for pair in _first_variants(campaign):
-        reference = _Lots(Harness(Settings()), pair.subject)
-        try:
-            own = list(_digests(pair, None, reference, lots, show))
-            for name in ids:
-                # Closed at a difference: the bug must be out before the next one is in.
-                with closing(_digests(pair, known[name], reference, lots, show)) as found:
-                    line = _compared(name, pair, own, found)
-                yield line
-        finally:
+    reference = _Lots(Harness(Settings()), pair.subject)
+    try:
+        own = list(_digests(pair, None, reference, lots, module, show))
+        for name in ids:
+            # Closed at a difference: the bug must be out before the next one is in.
+            with closing(_digests(pair, known[name], reference, lots, module, show)) as found:
+                told = _compared(name, pair, own, found, module)
             show("")
-            reference.close()
-
-
-def _first_variants(campaign: Campaign) -> list[Pair]:
-    pairs: dict[str, Pair] = {}
-    for pair in campaign.pairs:
-        pairs.setdefault(pair.candidate.name, pair)
-    return list(pairs.values())
+            yield told
+    finally:
+        show("")
+        reference.close()
 
 
 def _compared(
-    name: str, pair: Pair, own: list[dict[str, bytes]], found: Iterable[dict[str, bytes]]
+    name: str,
+    pair: Pair,
+    own: list[dict[str, bytes]],
+    found: Iterable[dict[str, bytes]],
+    module: str,
 ) -> tuple[str, bool]:
     about = f"{name} in {pair.candidate.name}"
     for want, got in zip(own, found, strict=True):
@@ -84,14 +84,19 @@ def _compared(
         if other:
             more = f" and {len(other) - 3} more" if len(other) > 3 else ""
             return f"{about}: differs in {', '.join(other[:3])}{more}", False
-    asked = f"{len(own) * INPUTS:,} inputs of each module"
-    if placed := pair.subject.contract.placed:
+    asked = f"{len(own) * INPUTS:,} inputs of {module or 'each module'}"
+    if (placed := pair.subject.contract.placed) and not module:
         asked += f" and {len(own) * placed:,} placed states"
     return f"{about}: nothing differs in {asked}", True
 
 
 def _digests(
-    pair: Pair, mutant: Mutant | None, reference: _Lots, lots: int, show: Callable[[str], None]
+    pair: Pair,
+    mutant: Mutant | None,
+    reference: _Lots,
+    lots: int,
+    module: str,
+    show: Callable[[str], None],
 ) -> Generator[dict[str, bytes]]:
     """Return for each lot what a candidate with a bug (None: without) gives, name -> sha256.
 
@@ -102,7 +107,7 @@ def _digests(
         for lot in range(lots):
             show(f"{mutant.id if mutant else 'without a bug'}: lot {lot + 1} of {lots}")
             reference.begin(lot)
-            yield {name: _digest(v) for name, v in answered(runner, reference).items()}
+            yield {name: _digest(v) for name, v in answered(runner, reference, module).items()}
 
 
 def _digest(values: np.ndarray) -> bytes:

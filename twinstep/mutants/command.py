@@ -62,6 +62,7 @@ def add_to(commands: Any) -> None:
     made.add_argument(
         "--states", default="1000000", help="inputs of each module with --alike; default: 1000000"
     )
+    made.add_argument("--module", default="", help="the only module to ask with --alike")
     made.add_argument(
         "--out", type=Path, default=Path("benchmarks/mutants"), help="folder of results"
     )
@@ -73,7 +74,8 @@ def run(args: argparse.Namespace) -> int:
     plan, count = plan_of(args), _number("--workers", args.workers, 1)
     if args.alike:
         same = True
-        for line, one in alike(plan, args.alike, _number("--states", args.states, 1), _progress()):
+        states = _number("--states", args.states, 1)
+        for line, one in alike(plan, args.alike, states, args.module, _progress()):
             print(line, flush=True)
             same &= one
         return 0 if same else 1

@@ -41,21 +41,22 @@ def answers(reference: RememberingReference, pair: Pair, mutant: Mutant | None) 
         return answered(Lab(pair, reference).runner, reference)
 
 
-def answered(runner: Runner, reference: Reference) -> Answers:
+def answered(runner: Runner, reference: Reference, only: str = "") -> Answers:
     """Return what a candidate gives where a reference draws and places what is asked, by name.
 
-    `MODULE.FIELD` of modules called alone, `step: PATH` of one step from placed states.
+    `MODULE.FIELD` of modules called alone, `step: PATH` of one step from placed states. only: the
+    one module that is asked, and no step.
     """
     made: Answers = {}
     contract = runner.contract
     for module in contract.modules:
-        if not (module.inputs and runner.offers("call")):
+        if not (module.inputs and runner.offers("call")) or only not in ("", module.name):
             continue
         parts = ("module", module.name)
         inputs = reference.module_inputs(module, INPUTS, *parts, dtype=runner.dtype)
         found = runner.call(module.name, inputs)
         made |= {f"{module.name}.{name}": values for name, values in found.items()}
-    if contract.placed and runner.offers("load"):
+    if contract.placed and runner.offers("load") and not only:
         states, actions = reference.states(contract.placed, "placed", dtype=runner.dtype)
         found = runner.play_from(states, actions[None])
         made |= {f"step: {path}": values for path, values in found.items()}

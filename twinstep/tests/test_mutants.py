@@ -254,7 +254,10 @@ def test_bugs_are_told_alike_or_different_beside_the_candidate_without_them(caps
     )
     for line, name in zip(lines[1:], (alike, zero), strict=True):
         assert line.startswith(f"{name} in jax: nothing differs in 32,768 inputs of each module")
-    assert main([*options, alike]) == 0
+    assert main([*options, alike, "--module", "push"]) == 0
+    assert capsys.readouterr().out == f"{alike} in jax: nothing differs in 32,768 inputs of push\n"
+    assert main([*options, alike, "--module", "pull"]) == 4
+    assert "--module pull: one of " in capsys.readouterr().err
     assert main([*options, "0000000000"]) == 4
     assert "no bug of cartpole's jax" in capsys.readouterr().err
 
