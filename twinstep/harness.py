@@ -181,8 +181,8 @@ class Reference:
         owner = pair.label if pair and kind == "tree" else kind
         known = self._sets.get((driver, owner, count))
         if known is None:
-            candidate = pair.candidate if pair else None
-            known = self._sets[driver, owner, count] = self._find(driver, count, kind, candidate)
+            known = self._find(driver, count, kind, pair.candidate if pair else None)
+            self._sets[driver, owner, count] = known
         return known
 
     def _find(self, driver: str, count: int, kind: str, candidate: CandidateRef | None) -> TraceSet:

@@ -1,7 +1,7 @@
 """Evidence where no proof is at hand: a bug's answers beside the candidate's own, for many states.
 
-What is asked is drawn and placed as levels 1 and 2 do, from other random numbers: where the
-reference places states, those are at its edges.
+What is asked is drawn and placed as levels 1 and 2 do, from other random numbers. A reference that
+places states puts many of them at its edges.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 
 from twinstep.errors import UserError
 from twinstep.harness import Harness, Lab, Reference, Settings
 from twinstep.mutants.campaign import Plan, prepare
-from twinstep.mutants.effects import INPUTS, answered
+from twinstep.mutants.effects import INPUTS, Answers, answered
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.sites import Mutant
 from twinstep.registry import Pair, Subject
+from twinstep.running import CandidateBroken
 
 
 class _Lots(Reference):
@@ -28,7 +28,7 @@ class _Lots(Reference):
     def __init__(self, harness: Harness, subject: Subject) -> None:
         super().__init__(harness, subject)
         self._lot = 0
-        self._placed_before: dict[int, Any] = {}
+        self._placed_before: dict[int, dict[tuple[int, str], Answers]] = {}
 
     def begin(self, lot: int) -> None:
         self._lot = lot
@@ -60,6 +60,8 @@ def alike(
     reference = _Lots(Harness(Settings()), pair.subject)
     try:
         own = list(_digests(pair, None, reference, lots, module, show))
+        if not own[0]:
+            raise UserError(f"{pair.label} can neither call modules nor load states")
         for name in ids:
             # Closed at a difference: the bug must be out before the next one is in.
             with closing(_digests(pair, known[name], reference, lots, module, show)) as found:
@@ -78,16 +80,19 @@ def _compared(
     found: Iterable[dict[str, bytes]],
     module: str,
 ) -> tuple[str, bool]:
-    about = f"{name} in {pair.candidate.name}"
-    for want, got in zip(own, found, strict=True):
-        other = [what for what in want if want[what] != got[what]]
-        if other:
-            more = f" and {len(other) - 3} more" if len(other) > 3 else ""
-            return f"{about}: differs in {', '.join(other[:3])}{more}", False
-    asked = f"{len(own) * INPUTS:,} inputs of {module or 'each module'}"
-    if (placed := pair.subject.contract.placed) and not module:
-        asked += f" and {len(own) * placed:,} placed states"
-    return f"{about}: nothing differs in {asked}", True
+    about = f"{name} in {pair.label}"
+    try:
+        for want, got in zip(own, found, strict=True):
+            other = [what for what in want if want[what] != got[what]]
+            if other:
+                more = f" and {len(other) - 3} more" if len(other) > 3 else ""
+                return f"{about}: differs in {', '.join(other[:3])}{more}", False
+    except CandidateBroken as error:
+        return f"{about}: {error}", False
+    steps = [what.startswith("step: ") for what in own[0]]
+    asked = [f"{len(own) * INPUTS:,} inputs of {module or 'each module'}"] * (not all(steps))
+    asked += [f"{len(own) * pair.subject.contract.placed:,} placed states"] * any(steps)
+    return f"{about}: nothing differs in {' and '.join(asked)}", True
 
 
 def _digests(

@@ -51,7 +51,7 @@ class Bench:
             self._chunks = self._chunks_of(ref, mutants)
         self.alone = 0
         self._harness = Harness(Settings(episodes=plan.episodes))
-        # So few that this candidate passes may be too few for another's averages.
+        # Averages of fewer episodes may tell another candidate apart that has no bug.
         self._usual = Harness(Settings(episodes=max(plan.episodes, Settings().episodes)))
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}

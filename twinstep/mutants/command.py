@@ -57,10 +57,10 @@ def add_to(commands: Any) -> None:
         default=(),
         metavar="ID",
         help="ask these bugs and the candidate without them the same, for many states, and say "
-        "whether anything differs; nothing is written",
+        "whether anything differs; in JAX, in the first variant; nothing is written",
     )
     made.add_argument(
-        "--states", default="1000000", help="inputs of each module with --alike; default: 1000000"
+        "--states", default="", help="inputs of each module with --alike; default: 1000000"
     )
     made.add_argument("--module", default="", help="the only module to ask with --alike")
     made.add_argument(
@@ -70,11 +70,12 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 0 done, 1 if a mutant that is called equivalent is not."""
+    """Run the command; 0 done, 1 if a mutant that is called equivalent, or alike, is not."""
     plan, count = plan_of(args), _number("--workers", args.workers, 1)
     if args.alike:
-        same = True
-        states = _number("--states", args.states, 1)
+        if args.resume or args.again:
+            raise UserError("--alike asks anew and writes nothing: leave out --resume and --again")
+        same, states = True, _number("--states", args.states or "1000000", 1)
         for line, one in alike(plan, args.alike, states, args.module, _progress()):
             print(line, flush=True)
             same &= one
@@ -82,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
     campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
+    if args.module or args.states:
+        raise UserError("--module and --states are for --alike")
     file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()

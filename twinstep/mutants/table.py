@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from twinstep import machine
+from twinstep.harness import Settings
 from twinstep.mutants.campaign import Campaign, sources
 from twinstep.mutants.sites import OPERATORS
 from twinstep.mutants.strata import wilson
@@ -90,10 +91,15 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         how = f"{some} of {asked}, the others until a level notices"
     yield (
         f"\n{how}. These are the suite's generic checks, level 3 with {found['episodes']} "
-        "episodes of each driver (elsewhere at least 100). What none of them notices is asked in "
-        "the other variants, in candidates made of the same files, and of the tests that the "
+        "episodes of each driver. What none of them notices is asked in the other variants, in "
+        f"candidates made of the same files{_more_episodes(found)}, and of the tests that the "
         "environment has of its own, until one notices. Brackets hold Wilson's 95 % interval."
     )
+
+
+def _more_episodes(found: dict[str, Any]) -> str:
+    usual = Settings().episodes
+    return f" (with {usual} episodes)" if found["episodes"] < usual else ""
 
 
 def _surviving(found: dict[str, Any]) -> str:

@@ -185,7 +185,7 @@ def test_a_point_on_the_density_does_not_count(asked: Asked) -> None:
     """Many heights round to the density itself; NumPy counts those below it only.
 
     XLA may round the exponential or the height otherwise in the last place, so that not all layers
-    turn at NumPy's height: 147 of 255 do, and 6 where a point on the density counts.
+    turn at NumPy's height: here 147 of 255 do, and 6 where a point on the density counts.
     """
     layers = LAYERS[1:]
     words, xs = zip(*(in_wedge(layer, 0.5) for layer in layers), strict=True)
@@ -194,7 +194,8 @@ def test_a_point_on_the_density_does_not_count(asked: Asked) -> None:
         held, x = jnp.asarray(np.array(words, np.uint64)), jnp.asarray(np.array(xs))
 
         def counts(heights: list[int]) -> np.ndarray:
-            # A state whose high word is 0 gives its low one; without a factor it comes next.
+            # A state whose high word is 0 gives its low word. The state before it is that over
+            # the factor, with the increment that takes the product's high word away.
             low = np.array([height << 11 for height in heights], np.uint64)
             state = (np.zeros_like(low), low * np.uint64(pow(FACTOR, -1, WORD)))
             high = -(state[1].astype(object) * FACTOR >> 64) % WORD

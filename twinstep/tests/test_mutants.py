@@ -18,7 +18,7 @@ from twinstep.harness import Harness, Reference, Settings
 from twinstep.mutants import equivalents, killing
 from twinstep.mutants.alike import _Lots
 from twinstep.mutants.campaign import Plan, prepare
-from twinstep.mutants.effects import effect, tolerant
+from twinstep.mutants.effects import answered, effect, tolerant
 from twinstep.mutants.killing import Kill, Question, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.results import settled_before
@@ -245,35 +245,69 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
 
 
 def test_bugs_are_told_alike_or_different_beside_the_candidate_without_them(capsys):
-    differs, alike, zero = "1cc0f22af9", "6199c34879", "99b1af7829"
+    differs, breaks, same = "1cc0f22af9", "7432ce8cea", "6199c34879"
     options = ["mutants", "cartpole", "--states", "16385", "--alike"]
-    assert main([*options, differs, alike, zero]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(
-        f"{differs} in jax: differs in start.x, start.x_dot, start.theta and"
-    )
-    for line, name in zip(lines[1:], (alike, zero), strict=True):
-        assert line.startswith(f"{name} in jax: nothing differs in 32,768 inputs of each module")
-    assert main([*options, alike, "--module", "push"]) == 0
-    assert capsys.readouterr().out == f"{alike} in jax: nothing differs in 32,768 inputs of push\n"
-    assert main([*options, alike, "--module", "pull"]) == 4
-    assert "--module pull: one of " in capsys.readouterr().err
-    assert main([*options, "0000000000"]) == 4
-    assert "no bug of cartpole's jax" in capsys.readouterr().err
+    assert main([*options, differs, breaks, same]) == 1
+    told = dict(line.split(" in cartpole-jax: ") for line in capsys.readouterr().out.splitlines())
+    assert told.keys() == {differs, breaks, same}
+    assert told[differs].startswith("differs in start.x, start.x_dot, start.theta and")
+    assert "cannot call start" in told[breaks]
+    asked = "32,768 inputs of each module and 32,768 placed states"
+    assert told[same] == f"nothing differs in {asked}"
+    assert main([*options, same, "--module", "push"]) == 0
+    assert capsys.readouterr().out.endswith(": nothing differs in 32,768 inputs of push\n")
+
+
+@pytest.mark.parametrize("what", ["push.x_dot", "step: state.x"])
+def test_one_number_that_differs_in_the_last_lot_is_told(what, monkeypatch, capsys):
+    """Of a module called alone, and of a step from placed states."""
+    asked = []
+
+    def answers(runner, reference, only):
+        asked.append(answered(runner, reference, only))
+        if len(asked) == 4:  # the bug's second lot
+            asked[-1][what] = asked[-1][what].copy()
+            asked[-1][what].flat[-1] += 1
+        return asked[-1]
+
+    monkeypatch.setattr("twinstep.mutants.alike.answered", answers)
+    assert main(["mutants", "cartpole", "--states", "16385", "--alike", "6199c34879"]) == 1
+    assert capsys.readouterr().out == f"6199c34879 in cartpole-jax: differs in {what}\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--alike", "0000000000"], "no bug of cartpole's jax"),
+        (["--alike", "6199c34879", "--module", "pull"], "--module pull: one of "),
+        (["--alike", "6199c34879", "--states", "0"], "--states 0: a whole number from 1"),
+        (["--alike", "6199c34879", "--resume"], "leave out --resume"),
+        (["--module", "push"], "--module and --states are for --alike"),
+    ],
+)
+def test_what_cannot_be_asked_alike_is_said_in_one_line(wrong, said, capsys):
+    assert main(["mutants", "cartpole", *wrong]) == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
 
 
 def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
     lots, suite = _Lots(Harness(Settings()), subject), Reference(Harness(Settings()), subject)
+    euler = subject.contract.module("euler")
+
+    def draw(reference):
+        states, actions = reference.states(8, "placed")
+        return states["qpos"], actions, reference.module_inputs(euler, 8, "module")["acceleration"]
+
     try:
-        found = [suite.states(8, "placed")]
+        drawn = [draw(suite)]
         for lot in (0, 1, 0):
             lots.begin(lot)
-            found.append(lots.states(8, "placed"))
+            drawn.append(draw(lots))
     finally:
         lots.close()
         suite.close()
-    drawn = [(states["qpos"], states["qacc_warmstart"], actions) for states, actions in found]
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert all((a != b).any() for a, b in zip(drawn[one], drawn[other], strict=True))
     assert all((a == b).all() for a, b in zip(drawn[1], drawn[3], strict=True))
