@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -101,6 +102,18 @@ def packages(env: str) -> list[str]:
     return [name for name in named if importlib.util.find_spec(name) is not None]
 
 
+def from_the_root(name: str) -> str:
+    """Return a test's name from the repository's root, wherever pytest counts from.
+
+    Installed, or reached through links, the suite's folders lie elsewhere.
+    """
+    for folder in (*(f"{suite}/" for suite in _SUITES), "twinstep/tests/"):
+        found = re.search(rf"(^|/){folder}", name.partition("::")[0])
+        if found:
+            return folder + name[found.end() :]
+    return name
+
+
 class _First:
     """A plugin that keeps the first failure."""
 
@@ -128,7 +141,10 @@ class _First:
         said = [line for line in text.splitlines() if line.startswith("E ")] or [text]
         if self.kill is None:
             self.kill = Kill(
-                level, name, how, said[0].removeprefix("E ").strip().partition("\n")[0][:200]
+                level,
+                from_the_root(name),
+                how,
+                said[0].removeprefix("E ").strip().partition("\n")[0][:200],
             )
 
 

@@ -14,7 +14,7 @@ from twinstep.mutants import asking, command, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.killing import Verdict
-from twinstep.mutants.own import asked
+from twinstep.mutants.own import asked, from_the_root
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
@@ -96,6 +96,17 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
     assert found[0]["first"] == 1
     assert list(asked("pong", campaign.pair.candidate, known, told.append, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "before", ["", "twinstep/", "elsewhere/twinstep/", "../site-packages/twinstep/"]
+)
+def test_a_table_names_own_tests_from_the_repositorys_root(before):
+    for name in ("interactions/pong/test_a.py::test_b[a/properties/c]", "properties/pong/test_a.py"):
+        assert from_the_root(before + name) == name
+    name = "twinstep/tests/test_a.py::test_b"
+    assert from_the_root(before.removesuffix("twinstep/") + name) == name
+    assert from_the_root("own tests") == "own tests"
 
 
 def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
