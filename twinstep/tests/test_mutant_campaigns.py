@@ -102,7 +102,10 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     "before", ["", "twinstep/", "elsewhere/twinstep/", "../site-packages/twinstep/"]
 )
 def test_a_table_names_own_tests_from_the_repositorys_root(before):
-    for name in ("interactions/pong/test_a.py::test_b[a/properties/c]", "properties/pong/test_a.py"):
+    for name in (
+        "interactions/pong/test_a.py::test_b[a/properties/c]",
+        "properties/pong/test_a.py",
+    ):
         assert from_the_root(before + name) == name
     name = "twinstep/tests/test_a.py::test_b"
     assert from_the_root(before.removesuffix("twinstep/") + name) == name
