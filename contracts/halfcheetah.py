@@ -399,6 +399,9 @@ _BY_HAND = {
 }
 
 
+_TESTS = ("twinstep.tests.test_halfcheetah_reset", "twinstep.tests.test_halfcheetah_rounds")
+
+
 def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
     rust = name.startswith("rust")
     sources = {module: f"{_JAX}/{place}" for module, place in _SOURCES.items()}
@@ -412,7 +415,7 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
         sources=sources,
         packages=(*packages, "twinstep.candidates.rust") if rust else packages,
         slow_to_compile=not rust,
-        tests=() if rust else ("twinstep.tests.test_halfcheetah_reset",),
+        tests=() if rust else _TESTS,
         **more,
     )
 
