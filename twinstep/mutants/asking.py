@@ -67,15 +67,17 @@ class Bench:
         return Chunks(ref, mutants) if jax.default_backend() == "cpu" else None
 
     def begin(self, elsewhere: bool) -> None:
-        """Ask the candidate as it is in the first variant. UserError if it fails.
+        """Ask the candidate as it is. UserError if it fails.
 
-        elsewhere: whether the other variants are asked, of which each is when it is needed.
+        elsewhere: whether the other variants are asked: of a compiled candidate all of them now, as
+        its bugs are compiled in its place, else each when it is needed; if not, the first one.
         """
         if self._shop is not None:
             self._watch.begins(0, "the build", 10 * LIMIT)
             self._shop.build(None)
-        if not elsewhere:
-            self._prepared(self._campaign.pair)
+        pairs = self._campaign.pairs
+        for pair in pairs[:1] if not elsewhere else pairs[1:] if self._shop is not None else []:
+            self._prepared(pair)
 
     def row(self, mutant: Mutant, settled: Settled, elsewhere: bool) -> dict[str, Any]:
         """Return what becomes of a mutant, as plain JSON values.

@@ -159,6 +159,36 @@ def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_fi
     assert played == [5, 100, 200, 200]
 
 
+def test_a_compiled_candidate_is_asked_without_a_bug_before_one_is_compiled_in_its_place(
+    monkeypatch, tmp_path
+):
+    campaign = prepare(Plan("pong", "rust", sample=1))
+    asked_of = []
+
+    class Shop:
+        def __init__(self, *_):
+            self.held = "nothing"
+
+        def build(self, mutant):
+            self.held = mutant
+
+    def judged(ask, question, watch, shop):
+        asked_of.append((watch.variant, shop.held))
+        return Verdict({}, {})
+
+    monkeypatch.setattr(asking, "Workshop", Shop)
+    monkeypatch.setattr(asking, "judge", lambda *_: Verdict({}, {}))
+    monkeypatch.setattr(asking, "judged", judged)
+    bench = asking.Bench(campaign, Watch(), tmp_path)
+    bench.begin(elsewhere=True)
+    (mutant,) = campaign.mutants
+    bench.row(mutant, {}, elsewhere=True)
+    bench.close()
+    names = [campaign.name_of(pair) for pair in campaign.pairs[1:]]
+    assert len(names) > 1
+    assert asked_of == [(None, None)] * len(names) + [(name, mutant) for name in names]
+
+
 def test_an_error_of_the_program_is_no_verdict(campaign, tmp_path):
     with pytest.raises(RuntimeError, match="of this program"):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _breaks))
