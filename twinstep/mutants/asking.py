@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,7 @@ class Bench:
         self._question = Question(plan.levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
         self._unchanged: Answers = {}
+        self._noticed: Counter[str] = Counter()
 
     @staticmethod
     def _chunks_of(ref: CandidateRef, mutants: Sequence[Mutant]) -> Chunks | None:
@@ -83,8 +85,8 @@ class Bench:
         """Return what becomes of a mutant, as plain JSON values.
 
         It is asked in the first variant, or elsewhere: in the other variants, and in candidates of
-        the same files, in turn, until a level notices. settled: by variant and level, what is not
-        to be asked. UserError if the candidate fails without it.
+        the same files, those first that noticed most, until a level notices. settled: by variant
+        and level, what is not to be asked. UserError if the candidate fails without it.
         """
         campaign, begun = self._campaign, time.perf_counter()
         if self._shop is not None:
@@ -98,9 +100,11 @@ class Bench:
         built = round(time.perf_counter() - begun, 3)
         alone = self.alone
         variant, verdict = "", Verdict({}, {})
-        for pair in campaign.pairs[1:] if elsewhere else campaign.pairs[:1]:
+        others = sorted(campaign.pairs[1:], key=lambda pair: -self._noticed[pair.label])
+        for pair in others if elsewhere else campaign.pairs[:1]:
             variant, verdict = self._asked(pair, mutant, settled, elsewhere)
             if verdict.kills:
+                self._noticed[pair.label] += 1
                 break
         row = row_of(campaign, mutant, variant, verdict)
         if self._shop is None:

@@ -13,7 +13,7 @@ from twinstep.errors import UserError
 from twinstep.mutants import asking, command, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
-from twinstep.mutants.killing import Verdict
+from twinstep.mutants.killing import Kill, Verdict
 from twinstep.mutants.own import asked, from_the_root
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
@@ -157,6 +157,25 @@ def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_fi
             bench._prepared(pair)
         bench.close()
     assert played == [5, 100, 200, 200]
+
+
+def test_the_variant_that_noticed_most_bugs_is_asked_first(campaign, monkeypatch, tmp_path):
+    asked_of = []
+    third = campaign.name_of(campaign.pairs[3])
+
+    def judged(reference, pair, mutant, question, watch):
+        if mutant is not None:
+            asked_of.append(watch.variant)
+        noticed = mutant is not None and watch.variant == third
+        return Verdict({1: Kill(1, "check", "difference", "")} if noticed else {}, {1: 0.0})
+
+    monkeypatch.setattr(asking, "judge", judged)
+    campaign.plan = replace(campaign.plan, alone=True)
+    bench = asking.Bench(campaign, Watch(), tmp_path)
+    for mutant in campaign.mutants[:2]:
+        assert bench.row(mutant, {}, elsewhere=True)["variant"] == third
+    bench.close()
+    assert asked_of == [*map(campaign.name_of, campaign.pairs[1:4]), third]
 
 
 def test_a_compiled_candidate_is_asked_without_a_bug_before_one_is_compiled_in_its_place(
