@@ -53,9 +53,9 @@ def alike(
     known = {mutant.id: mutant for mutant in all_mutants(pair.candidate)}
     if unknown := [name for name in ids if name not in known]:
         raise UserError(f"--alike {unknown[0]}: no bug of {plan.env}'s {plan.candidate}")
-    callable_ = [one.name for one in pair.subject.contract.modules if one.inputs]
-    if module and module not in callable_:
-        raise UserError(f"--module {module}: one of {', '.join(callable_)}")
+    names = [one.name for one in pair.subject.contract.modules if one.inputs]
+    if module and module not in names:
+        raise UserError(f"--module {module}: one of {', '.join(names)}")
     lots = -(-states // INPUTS)
     reference = _Lots(Harness(Settings()), pair.subject)
     try:

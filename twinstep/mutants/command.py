@@ -80,11 +80,11 @@ def run(args: argparse.Namespace) -> int:
             print(line, flush=True)
             same &= one
         return 0 if same else 1
+    if args.module or args.states:
+        raise UserError("--module and --states are for --alike")
     campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
-    if args.module or args.states:
-        raise UserError("--module and --states are for --alike")
     file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()

@@ -78,7 +78,7 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     yield (
         f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
         f"{_surviving(found)} Not counted: {classes['build']} that cannot be imported, "
-        f"built or traced, and {classes['equivalent']} that are equivalent, each with its proof "
+        f"built or traced, and {classes['equivalent']} that are equivalent, each with its reason "
         "beside the candidate's adapter."
     )
     if classes["refuted"]:

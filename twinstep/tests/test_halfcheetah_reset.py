@@ -229,7 +229,7 @@ def test_the_tail_begins_where_numpys_does(asked: Asked) -> None:
 
 def test_the_logarithm_is_rounded_once() -> None:
     rng = np.random.default_rng(2)
-    parts = [1, 2, 3, 2**52 - 1, 2**52, 2**52 + 1, 2**53]
+    parts = [*(2**bits for bits in range(54)), 3, 2**52 - 1, 2**52 + 1]
     parts += rng.integers(1, 2**53, 2000).tolist()
     parts += [2**53 - int(2.0**bits) for bits in rng.uniform(17, 52, 1000)]
     parts += [int(2.0**bits) for bits in rng.uniform(0, 52, 1000)]

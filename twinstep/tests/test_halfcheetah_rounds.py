@@ -15,7 +15,7 @@ from twinstep import registry
 from twinstep.generated.halfcheetah import modules, newton
 from twinstep.harness import Harness, Reference, Settings
 
-#: Of these states six are enough for all; halving a bracket, without Newton's steps, takes fifty.
+#: Six are enough for all of these states; halving a bracket, without Newton's steps, takes more.
 ROUNDS = 8
 
 
