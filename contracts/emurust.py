@@ -171,6 +171,22 @@ _OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
     "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
     "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
 }
+#: Part of the machine -> the other files of the candidate that are about it.
+_HELPERS: dict[str, tuple[str, ...]] = {
+    "processor": (
+        *("alu", "code", "control", "fused", "handlers", "interrupts", "lazy_flags", "moves"),
+        *("prefixed", "quick", "registers", "stretch", "threaded"),
+        *("idle", "idle_hopes", "idle_lines", "idle_tries", "leap"),
+    ),
+    "picture": (
+        *("lcd/draw", "lcd/draw/sprites", "lcd/leap", "lcd/penalty", "lcd/registers"),
+        *("lcd/sprite_lines", "lcd/stat"),
+    ),
+    "hardware": ("timer", "joypad", "serial", "interrupts", "lcd/registers", "lcd/stat"),
+    "sprites": ("dma_wait",),
+    "memory": ("elsewhere",),
+    "cartridge": ("cartridge",),
+}
 _MODULES = tuple(
     Module(name, (), tuple(Field(field, "uint8") for field in fields))
     for name, (_, fields) in _OWNED.items()
@@ -199,6 +215,13 @@ EMURUST = Environment(
                 **{name: place for name, (place, _) in _OWNED.items()},
                 "step": f"{_RUST}/machine.rs:frame",
                 "reset": f"{_RUST}/machine.rs:new",
+            },
+            helpers={
+                **{
+                    name: tuple(f"{_RUST}/{file}.rs" for file in files)
+                    for name, files in _HELPERS.items()
+                },
+                "step": (f"{_FACE}/play.rs", f"{_FACE}/lane.rs"),
             },
             packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
             probe="twinstep.candidates.emurust.rust_emurust:probe",

@@ -389,6 +389,14 @@ _SOURCES = {
 }
 
 
+#: Where else a module's work is done.
+_HELPERS = {
+    "newton": ("constraints.py:stiffness", "constraints.py:pushing", "linear.py"),
+    "euler": ("linear.py",),
+    "step": ("state.py",),
+    "reset": ("dynamics.py:reset", "ziggurat.py"),
+}
+
 #: What of Rust is written by hand; the rest is made from the same files as JAX.
 _BY_HAND = {
     "newton": "newton.rs:newton",
@@ -413,6 +421,11 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
         f"twinstep.candidates.halfcheetah.{factory}",
         edit=(f"{_JAX}/**", f"{_RUST}/**") if rust else (f"{_JAX}/**",),
         sources=sources,
+        helpers={
+            module: tuple(f"{_JAX}/{place}" for place in places)
+            for module, places in _HELPERS.items()
+            if sources[module].startswith(_JAX)
+        },
         packages=(*packages, "twinstep.candidates.rust") if rust else packages,
         slow_to_compile=not rust,
         tests=() if rust else _TESTS,

@@ -153,6 +153,21 @@ _PLACES = {
     "reset": "episode.py:reset",
 }
 
+#: Module -> where else the candidate has what it does.
+_HELPERS = {
+    "member": ("stats.py",),
+    "boosts": ("effects.py:boost",),
+    "before": ("status.py", "damage.py:confusion_damage"),
+    "legal": ("moves.py:hard_locked",),
+    "switch": ("turn.py:come_in",),
+    "move": (
+        *("before.py", "calls.py", "hits.py", "effects.py", "damage.py"),
+        *("status.py", "stats.py", "after.py"),
+    ),
+    "step": ("members.py", "requests.py"),
+    "reset": ("play.py:reset", "members.py", "stats.py"),
+}
+
 POKEJAX = Environment(
     name="pokejax",
     contract=contract,
@@ -174,6 +189,10 @@ POKEJAX = Environment(
             "twinstep.candidates.pokejax.jax_pokejax:PokejaxJax",
             edit=("generated/pokejax/**",),
             sources={name: f"generated/pokejax/{place}" for name, place in _PLACES.items()},
+            helpers={
+                name: tuple(f"generated/pokejax/{place}" for place in places)
+                for name, places in _HELPERS.items()
+            },
             packages=("twinstep.candidates.pokejax", "twinstep.generated.pokejax"),
             slow_to_compile=True,
             shares_programs=True,

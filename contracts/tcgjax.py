@@ -153,6 +153,23 @@ _PLACES = {
     "reset": "play.py:reset",
 }
 
+#: Module -> where else the candidate has what it does.
+_HELPERS = {
+    "shuffle": ("threefry.py",),
+    "cost": ("energy.py:retreat_cost", "energy.py:cheaper"),
+    "damage": ("effects.py",),
+    "attack": ("attack.py", "apply.py", "effects.py", "energy.py", "deck.py", "threefry.py:Draws"),
+    "play": ("deck.py:take", "deck.py:place_stack"),
+    "retreat": ("energy.py", "deck.py:swap"),
+    "checkup": ("threefry.py:Draws",),
+    "knockouts": ("apply.py:felled", "deck.py:discard_slots"),
+    "turn": ("deck.py:draw",),
+    "legal": ("energy.py", "effects.py"),
+    # Trainers and abilities have no module of their own.
+    "step": ("moves.py", "apply.py", "effects.py", "energy.py", "deck.py", "play.py:step"),
+    "reset": ("deck.py", "state.py"),
+}
+
 TCGJAX = Environment(
     name="tcgjax",
     contract=contract,
@@ -173,6 +190,10 @@ TCGJAX = Environment(
             "twinstep.candidates.tcgjax.jax_tcgjax:TcgjaxJax",
             edit=("generated/tcgjax/**",),
             sources={name: f"generated/tcgjax/{place}" for name, place in _PLACES.items()},
+            helpers={
+                name: tuple(f"generated/tcgjax/{place}" for place in places)
+                for name, places in _HELPERS.items()
+            },
             packages=("twinstep.candidates.tcgjax", "twinstep.generated.tcgjax"),
             slow_to_compile=True,
             shares_programs=True,

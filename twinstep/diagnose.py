@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.beyond_reset import differing_beyond
 from twinstep.called_alone import with_any, with_what_is_known
 from twinstep.cases import Answer, Case, ask, ask_episodes, outputs_differ
-from twinstep.compare import Rules
+from twinstep.compare import Rules, frames_differ
 from twinstep.contract import Contract, Discrete, Field, Role
 from twinstep.errors import OracleFailed
 from twinstep.lockstep import Divergence
@@ -94,6 +95,8 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
     if call is None and not checked and case.kind != "restart":
         call, call_oracle, why, agree = _called_alone(case, answer, witness, oracle, runner, rules)
     suspects = _suspects(contract, answer, call, why, checked, case, agree)
+    if answer.step == 0 and call is None and case.kind == "episode":
+        suspects = (*_beyond_reset(case, answer, oracle, runner, rules), *suspects)[:3]
     near = None
     if call is not None:
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
@@ -226,6 +229,15 @@ def _suspects(
     return tuple(found[:3])
 
 
+def _beyond_reset(
+    case: Case, answer: Answer, oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[Suspect, ...]:
+    names, steps = differing_beyond(case.start, answer.oracle, oracle, runner, rules)
+    when = "a step" if steps == 1 else f"{steps} steps"
+    why = f"owns a field that differs {when} from the oracle's own first frame, too"
+    return tuple(Suspect(name, why) for name in names)
+
+
 def _near_call(
     module: str, inputs: dict[str, Any], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[str, Any, Any] | None:
@@ -251,8 +263,6 @@ def _near_step(
     witness: Case, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[str, Any, Any] | None:
     """Return the nearest change of one state field or of the action with which a step agrees."""
-    from twinstep.compare import frames_differ
-
     contract = runner.contract
     if contract.masked:
         return None  # a perturbed state may have other legal actions

@@ -97,6 +97,8 @@ class CandidateRef:
     edit: globs of the files that an agent may edit, from the repository's root.
     sources: module name -> `path:symbol`; also "step", the glue between modules, "reset" and
         "restart".
+    helpers: module name -> further places of what it does, `path` or `path:symbol`: a report names
+        them beside its source. Several modules may share one.
     packages: import packages whose files make up the candidate (hashed for tree seeds).
     probe: `module:callable -> Probe`, or "" if it always runs.
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
@@ -113,6 +115,7 @@ class CandidateRef:
     factory: str
     edit: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    helpers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     probe: str = ""
     build: str = ""

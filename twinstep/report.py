@@ -220,17 +220,21 @@ def _last_steps(answer: Any, rows: int = 3, columns: int = 9) -> dict[str, Any]:
     }
 
 
-def _where(pair: Pair, module: str) -> dict[str, str]:
-    """Return where a suspect lives: the candidate's `path:line` and the oracle's location."""
+def _where(pair: Pair, module: str) -> dict[str, Any]:
+    """Return where a suspect lives: the candidate's `path:line` and the oracle's location.
+
+    helpers: further places of the candidate, as they are declared.
+    """
     declared = pair.candidate.sources.get(module, "")
     source = ""
     if any(m.name == module for m in pair.subject.contract.modules):
         source = pair.subject.contract.module(module).source
+    more = {"source": source, "helpers": list(pair.candidate.helpers.get(module, ()))}
     if not declared:
-        return {"place": "", "symbol": "", "source": source}
+        return {"place": "", "symbol": "", **more}
     path, _, symbol = declared.partition(":")
     line = line_of(path, symbol)
-    return {"place": f"{path}:{line}" if line else path, "symbol": symbol, "source": source}
+    return {"place": f"{path}:{line}" if line else path, "symbol": symbol, **more}
 
 
 def encode(record: dict[str, Any]) -> bytes:

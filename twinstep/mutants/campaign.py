@@ -160,13 +160,16 @@ def class_of(verdict: Verdict, equivalent: bool) -> str:
 def located(pair: Pair, mutant: Mutant, suspect: str) -> str:
     """Return where a report's first suspect lies, seen from the bug.
 
-    `function`, `file` or `elsewhere`; `shared` if no module's source is in the bug's file: no
-    suspect could name it.
+    The suspect's `function`, its `file`, one of its `helper` places, or `elsewhere`; `shared` if
+    no module has a place in the bug's file: no suspect could name it.
     """
-    sources = {m: place.partition(":")[::2] for m, place in pair.candidate.sources.items()}
-    if mutant.path not in {path for path, _ in sources.values()}:
-        return "shared"
-    path, symbol = sources.get(suspect, ("", ""))
-    if path != mutant.path:
-        return "elsewhere"
-    return "function" if symbol == mutant.symbol else "file"
+    ref, bug = pair.candidate, (mutant.path, mutant.symbol)
+    declared = [ref.sources.get(suspect, ""), *ref.helpers.get(suspect, ())]
+    own, *helpers = (place.partition(":")[::2] for place in declared)
+    if own[0] == mutant.path:
+        return "function" if own == bug else "file"
+    if any(place in (bug, (mutant.path, "")) for place in helpers):
+        return "helper"
+    every = [*ref.sources.values(), *(place for places in ref.helpers.values() for place in places)]
+    held = any(place.partition(":")[0] == mutant.path for place in every)
+    return "elsewhere" if held else "shared"

@@ -169,8 +169,9 @@ def _ask(
 ) -> tuple[Kill | None, Outcome | None]:
     """Run a level's checks up to the first that fails. spent: takes the seconds of each."""
     name, clock, limit = "", _Clock(), question.limit(level)
-    every = checks(lab, level, question.shipped)
-    found = sorted(every, key=lambda one: -watch.worth(level, one[0]))
+    found = list(checks(lab, level, question.shipped))
+    if not question.locate:  # else those that find a single case, and so a suspect, come first
+        found.sort(key=lambda one: -watch.worth(level, one[0]))
     try:
         with clock.running(limit):
             for name, check in found:

@@ -11,7 +11,7 @@ from typing import Any
 
 from twinstep import paths
 from twinstep.errors import UserError
-from twinstep.mutants.campaign import Campaign, sources
+from twinstep.mutants.campaign import Campaign, located, sources
 from twinstep.mutants.table import markdown, result
 
 #: Seconds between two writings of a result that grows.
@@ -69,24 +69,40 @@ class ResultFile:
 def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
     """Return the rows of the mutants that an earlier result leaves no question about.
 
-    Those are the unbuildable ones, the killed ones unless the report named another place than
-    theirs, and those that nothing noticed and that are called equivalent, maybe since then.
-    UserError if there is no earlier result.
+    Those are the unbuildable ones, the killed ones unless they are to be located and no report has
+    named their place, and those that nothing noticed and that are called equivalent, maybe since
+    then. UserError if there is no earlier result.
     """
-    known = campaign.equivalent
+    known, full = campaign.equivalent, campaign.full
+    mutants = {mutant.id: mutant for mutant in campaign.mutants}
     path = stem.with_name(stem.name + ".json")
     done = {}
     try:
         for row in _read(path, "--again")["mutants"]:
-            name, placed = row["id"], row.get("located") != "elsewhere"
+            name = row["id"]
+            if name not in mutants:
+                continue
+            row |= {"line": mutants[name].line}
+            if "suspect" in row:  # what a candidate declares may have become more
+                row["located"] = located(campaign.pair, mutants[name], row["suspect"])
             if name in known and not row["kills"]:
                 done[name] = _as_known(row, known)
-            elif name not in known and row["class"] in ("killed", "build") and placed:
+            elif name not in known and (
+                row["class"] == "build"
+                or (row["class"] == "killed" and (name not in full or _placed(row)))
+            ):
                 done[name] = row
     except (KeyError, TypeError) as error:
         raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
-    lines = {mutant.id: mutant.line for mutant in campaign.mutants}
-    return [row | {"line": lines[name]} for name, row in done.items() if name in lines]
+    return list(done.values())
+
+
+def _placed(row: dict[str, Any]) -> bool:
+    """Whether a killed mutant was asked at every level, and its place was named if it could be."""
+    if not row.get("full", True):
+        return False
+    differs = row["kills"].get("3", {}).get("how") == "difference"
+    return row["located"] != "elsewhere" if "located" in row else not differs
 
 
 def _as_known(row: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:

@@ -166,13 +166,15 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
     asked = [row for row in good if "located" in row]
     if asked:
         where = Counter(row["located"] for row in asked)
-        inside = where["function"] + where["file"]
+        inside = where["function"] + where["file"] + where["helper"]
         named = len(asked) - where["shared"]
         yield (
-            f"\nLocalisation: of {named} mutants that level 3 kills in a file with a module's "
-            f"source, the report's first suspect lies in that file for {inside} "
-            f"({_share(inside, named)}), in the very function for {where['function']}. "
-            f"{where['shared']} more lie in files that no module's source is in."
+            f"\nLocalisation: of {named} mutants that level 3 kills in a file that some module "
+            f"is declared to be in, the report's first suspect is one of that file for {inside} "
+            f"({_share(inside, named)}): for {where['function']} the bug lies in its very "
+            f"function, for {where['file']} elsewhere in that function's file, for "
+            f"{where['helper']} in what the report names as its helpers. {where['shared']} more "
+            "lie in files of no module."
         )
 
 

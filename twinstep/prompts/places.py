@@ -51,7 +51,9 @@ def place_of(pair: Pair, module: str) -> str:
         return f"no file is declared for it: choose one below {edit(pair)}"
     path, _, symbol = declared.partition(":")
     line = found(pair, module)
-    return f"`{path}:{line}` (`{symbol}`)" if line else f"`{symbol}` in `{path}`"
+    more = [f"`{helper}`" for helper in pair.candidate.helpers.get(module, ())] if line else []
+    with_them = f", with {', '.join(more)}" if more else ""
+    return f"`{path}:{line}` (`{symbol}`){with_them}" if line else f"`{symbol}` in `{path}`"
 
 
 def edit(pair: Pair) -> str:

@@ -17,7 +17,7 @@ from twinstep.errors import UserError
 from twinstep.harness import Harness, Reference, Settings
 from twinstep.mutants import equivalents, killing
 from twinstep.mutants.alike import _Lots
-from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.campaign import Plan, located, prepare
 from twinstep.mutants.effects import answered, effect, tolerant
 from twinstep.mutants.killing import Kill, Question, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
@@ -224,15 +224,19 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
 
 
 def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
-    one, two, three, four, five = mutants = all_mutants(ref)[:5]
+    one, two, three, four, five, six, seven = mutants = all_mutants(ref)[:7]
+    noticed = {"3": {"how": "difference"}}
     rows = [
-        {"id": one.id, "class": "killed", "line": -1},
-        {"id": two.id, "class": "survivor", "line": -1},
-        {"id": three.id, "class": "survivor", "line": -1, "kills": {}},
-        {"id": "gone", "class": "killed", "line": -1},
-        {"id": four.id, "class": "killed", "line": -1, "located": "elsewhere"},
-        {"id": five.id, "class": "refuted", "line": -1, "kills": {"1": {}}},
+        {"id": one.id, "class": "killed", "kills": {"1": {}}},
+        {"id": two.id, "class": "survivor", "kills": {}},
+        {"id": three.id, "class": "survivor", "kills": {}},
+        {"id": "gone", "class": "killed", "kills": {}},
+        {"id": four.id, "class": "killed", "kills": noticed, "suspect": "nosuch"},
+        {"id": five.id, "class": "refuted", "kills": {"1": {}}},
+        {"id": six.id, "class": "killed", "kills": {"1": {}}, "full": False},
+        {"id": seven.id, "class": "killed", "kills": noticed},
     ]
+    rows = [{**row, "line": -1} for row in rows]
     (tmp_path / "pong.json").write_text(json.dumps({"mutants": rows}))
     called = {three.id: "why", five.id: "why"}
     campaign = replace(prepare(Plan("pong", "jax")), mutants=mutants, equivalent=called)
@@ -240,8 +244,38 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     assert (first["id"], first["class"], first["line"]) == (one.id, "killed", one.line)
     assert (second["id"], second["class"], second["line"]) == (three.id, "equivalent", three.line)
     assert second["reason"] == "why"
+    # Those that are not to be asked at every level are settled by any kill.
+    few = replace(campaign, plan=replace(campaign.plan, matrix=3))
+    assert [row["id"] for row in settled_before(tmp_path / "pong", few)] == [
+        mutant.id for mutant in (one, three, four, six, seven)
+    ]
     with pytest.raises(UserError, match="no earlier result"):
         settled_before(tmp_path / "nosuch", campaign)
+
+
+@pytest.mark.parametrize(
+    ("suspect", "bug", "where"),
+    [
+        ("a", ("a.py", "one"), "function"),
+        ("a", ("a.py", "two"), "file"),
+        ("a", ("more.py", "of_a"), "helper"),
+        ("a", ("more.py", "of_none"), "elsewhere"),
+        ("a", ("all.py", "any"), "helper"),
+        ("b", ("a.py", "one"), "elsewhere"),
+        ("b", ("all.py", "any"), "helper"),
+        ("b", ("more.py", "of_a"), "elsewhere"),
+        ("b", ("other.py", "one"), "shared"),
+        ("nosuch", ("a.py", "one"), "elsewhere"),
+    ],
+)
+def test_a_suspect_holds_a_bug_in_its_file_or_in_what_is_declared_as_its_helpers(
+    ref, suspect, bug, where
+):
+    declared = {"a": ("more.py:of_a", "all.py"), "b": ("all.py",)}
+    made = replace(ref, sources={"a": "a.py:one", "b": "b.py:one"}, helpers=declared)
+    mutant = replace(all_mutants(ref)[0], path=bug[0], symbol=bug[1])
+    pair = replace(prepare(Plan("pong", "jax")).pair, candidate=made)
+    assert located(pair, mutant, suspect) == where
 
 
 def test_bugs_are_told_alike_or_different_beside_the_candidate_without_them(capsys):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from twinstep.contracts.pong import PONG
 from twinstep.harness import Harness, Settings
 from twinstep.interactions import test_steps
 from twinstep.oracles.pong import upstream
+from twinstep.prompts import places
 from twinstep.properties import test_modules
 from twinstep.replaying import replay
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
@@ -103,6 +105,20 @@ def test_a_wrong_draw_of_a_first_frame_names_the_serve_though_one_serve_agrees(p
     assert record is not None
     assert record["step"] == 0
     assert record["suspects"][0]["module"] == "serve"
+
+
+def test_a_report_and_a_prompt_name_what_else_a_module_is_made_of(planted):
+    bug = next(bug for bug in BUGS if bug.module != "step" and bug.level == 1)
+    lab = planted(bug)
+    ref = replace(lab.pair.candidate, helpers={bug.module: ("more.py:of_it", "all.py")})
+    lab.pair = replace(lab.pair, candidate=ref)
+    record = first_failure(lab)
+    assert record is not None
+    place = record["suspects"][0]["place"]
+    assert f"**{bug.module}** (`{place}`), with `more.py:of_it`, `all.py`" in report_text.markdown(
+        record
+    )
+    assert ", with `more.py:of_it`, `all.py`" in places.place_of(lab.pair, bug.module)
 
 
 def test_every_quirk_has_a_planted_bug():
