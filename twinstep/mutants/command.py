@@ -122,7 +122,8 @@ def _asked(
         yield row
     # Variants first: EmuRust's own tests take a minute a bug.
     yield from elsewhere(campaign, count, show, folder)
-    yield from asked(campaign.plan.env, campaign.pair.candidate, campaign.rows, show, folder)
+    ref = campaign.pair.candidate
+    yield from asked(campaign.plan.env, ref, campaign.rows, show, folder, count)
 
 
 def elsewhere(

@@ -7,11 +7,15 @@ the project, and the process runs in that.
 
 from __future__ import annotations
 
+import concurrent.futures
+import ctypes
 import importlib
 import importlib.util
 import json
+import multiprocessing
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -28,6 +32,7 @@ from twinstep.mutants.killing import Kill
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import Mutant
+from twinstep.mutants.workers import DIES_WITH_PARENT
 from twinstep.repair import processes
 
 #: Seconds on the clock that the tests may take, and how many times what they take without a bug.
@@ -46,28 +51,22 @@ class OwnTests:
 
     def __init__(self, env: str, ref: CandidateRef, folder: Path) -> None:
         self._env, self._ref = env, ref
-        self._limit = 0.0
-        self._folder = folder
-        self._shop: Workshop | None = None
+        self.limit = 0.0
+        self._shop = Workshop(ref, folder) if ref.build else None
 
-    def begin(self) -> bool:
-        """Run them without a bug; whether there are any. UserError if one fails."""
-        if not (packages(self._env) or self._ref.tests or self._ref.build):
-            return False
-        if self._ref.build:
-            self._shop = Workshop(self._ref, self._folder / "own")
+    def begin(self) -> None:
+        """Run them without a bug, and set a limit by that. UserError if one fails."""
         seconds, found = self._asked(None, 4 * LIMIT)
         if found is not None:
             raise UserError(
                 f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
                 f"({found.check}: {found.detail}): mend it first"
             )
-        self._limit = max(LIMIT, _SLOWER * seconds)
-        return True
+        self.limit = max(LIMIT, _SLOWER * seconds)
 
     def ask(self, mutant: Mutant) -> Kill | None:
         """Return what the tests make of a mutant, None if all pass."""
-        return self._asked(mutant, self._limit)[1]
+        return self._asked(mutant, self.limit)[1]
 
     def _asked(self, mutant: Mutant | None, limit: float) -> tuple[float, Kill | None]:
         shop = self._shop
@@ -185,30 +184,81 @@ def asked(
     rows: list[dict[str, Any]],
     tell: Callable[[str], None],
     folder: Path,
+    count: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
 
-    `own` in it: whether these tests noticed. folder: for what is compiled. UserError if one fails
-    without a bug.
+    `own` in it: whether these tests noticed. folder: for what is compiled. count: processes, of
+    which each has a core. UserError if one fails without a bug.
     """
-    todo = [row for row in rows if row["class"] == "survivor" and "own" not in row]
-    if not todo:
+    todo = {row["id"]: row for row in rows if row["class"] == "survivor" and "own" not in row}
+    if not todo or not (packages(env) or ref.tests or ref.build):
         return
-    mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
-    tests = OwnTests(env, ref, folder)
     tell("the environment's own tests, without a bug")
-    if not tests.begin():
-        return
-    # One after the other: what ends a command's processes would end those of another, too.
-    for row in todo:
-        kill = tests.ask(mutants[row["id"]])
+    tests = OwnTests(env, ref, folder / "own")
+    tests.begin()
+    answers = _answers(env, ref, list(todo), folder, tests, count)
+    for number, (name, kill) in enumerate(answers, 1):
+        row = todo[name]
         row["own"] = kill is not None
         if kill is not None:
             kills = {str(kill.level): kill.named()}
             row |= {"class": "killed", "first": kill.level, "kills": kills}
             row.pop("diff", None)
-        tell(f"{row['path']}:{row['line']}, {row['what']}: the environment's own tests")
+        tell(f"the environment's own tests, {number} of {len(todo)}: {row['path']}:{row['line']}")
         yield row
+
+
+def _answers(
+    env: str, ref: CandidateRef, names: list[str], folder: Path, tests: OwnTests, count: int
+) -> Iterator[tuple[str, Kill | None]]:
+    """Yield what the tests make of the mutants of these names, as it comes."""
+    mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
+    if count == 1:
+        yield from ((name, tests.ask(mutants[name])) for name in names)
+        return
+    # Processes, not threads: what ends a command's processes would end those of another, too.
+    spawning = multiprocessing.get_context("spawn")
+    cores = spawning.Queue()
+    for core in sorted(os.sched_getaffinity(0))[:count]:
+        cores.put(core)
+    before = set(multiprocessing.active_children())
+    pool = concurrent.futures.ProcessPoolExecutor(
+        count, spawning, _begin, (cores, env, ref.name, folder, tests.limit)
+    )
+    try:
+        asked = {pool.submit(_ask, name): name for name in names}
+        for done in concurrent.futures.as_completed(asked):
+            yield asked[done], done.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - before:
+            process.kill()
+            process.join()
+
+
+#: Of a process that asks.
+_here: tuple[OwnTests, dict[str, Mutant]]
+
+
+def _begin(
+    cores: multiprocessing.Queue[int], env: str, candidate: str, folder: Path, limit: float
+) -> None:
+    """Make ready, in a process that ends with its parent."""
+    global _here  # noqa: PLW0603 - what a pool's initializer leaves
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)
+    core = cores.get()
+    os.sched_setaffinity(0, {core})
+    ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
+    tests = OwnTests(env, ref, folder / f"own {core}")
+    tests.limit = limit
+    _here = tests, {mutant.id: mutant for mutant in all_mutants(ref)}
+
+
+def _ask(name: str) -> Kill | None:
+    tests, mutants = _here
+    return tests.ask(mutants[name])
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from twinstep.mutants.watch import Watch
 GRACE = 30.0
 #: So many times the limit may pass on the clock on the wall: a mutant may sleep.
 _ASLEEP = 10
-_DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
+DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
 #: After so many mutants planted alone what JAX keeps of them is thrown away.
 _KEPT = 20
 
@@ -164,7 +164,7 @@ def work(
     names: of all that it may name, in this order. elsewhere: in all variants but the first.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(*_DIES_WITH_PARENT)  # even from a loop without end
+    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from a loop without end
     os.sched_setaffinity(0, {core})
     try:
         campaign = prepare(plan)

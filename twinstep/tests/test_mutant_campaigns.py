@@ -2,9 +2,11 @@
 
 import errno
 import json
+import multiprocessing
 import os
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -81,8 +83,9 @@ def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign, tmp_path):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _ends_at_once))
 
 
+@pytest.mark.parametrize("count", [1, 2])
 def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one_passes(
-    campaign, tmp_path
+    campaign, tmp_path, count
 ):
     every = prepare(Plan("pong", "jax"))
     ball = next(m for m in every.mutants if m.path.endswith("ball.py") and m.what == "< to >=")
@@ -90,12 +93,16 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
              for name in (ball.id, same)]  # fmt: skip
     told = []
-    found = list(asked("pong", campaign.pair.candidate, known, told.append, tmp_path))
-    assert [(row["own"], row["class"]) for row in found] == [(True, "killed"), (False, "survivor")]
-    (kill,) = found[0]["kills"].values()
+    ask = partial(asked, "pong", campaign.pair.candidate, known, told.append, tmp_path, count)
+    assert len(list(ask())) == 2
+    first, second = known
+    assert (first["own"], first["class"]) == (True, "killed")
+    assert (second["own"], second["class"]) == (False, "survivor")
+    (kill,) = first["kills"].values()
     assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
-    assert found[0]["first"] == 1
-    assert list(asked("pong", campaign.pair.candidate, known, told.append, tmp_path)) == []
+    assert first["first"] == 1
+    assert list(ask()) == []
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.parametrize(
