@@ -226,6 +226,10 @@ EMURUST = Environment(
             packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
             probe="twinstep.candidates.emurust.rust_emurust:probe",
             build="twinstep.candidates.emurust.rust_emurust:build",
+            tests=tuple(
+                f"twinstep.tests.test_rust_emurust_{name}"
+                for name in ("limits", "bad_input", "candidate")
+            ),
         ),
     ),
     variants=(

@@ -21,6 +21,8 @@ CARTRIDGES = {
     "mbc30": (0x13, 256, 5),
     "mbc5": (0x1B, 256, 4),
     "mbc5-rumble": (0x1D, 64, 3),
+    "mbc5-48k": (0x19, 3, 0),
+    "mbc5-96k": (0x1A, 6, 2),
 }
 TABLE, ENTRIES = 0x2000, 1200
 #: Runs in WRAM: bank 0 is not always there. de: the table, hl: the ring of results.

@@ -68,6 +68,15 @@ class Campaign:
         wanted = len(self.mutants) if self.plan.matrix < 0 else self.plan.matrix
         return {mutant.id for mutant in self.mutants[:wanted]}
 
+    @property
+    def own_first(self) -> bool:
+        """Whether the environment's own tests are asked before the other variants.
+
+        Crates' tests tell in seconds, and EmuRust's ten variants take two minutes of a survivor. Of
+        a bug in JAX each run of such tests compiles a step anew.
+        """
+        return bool(self.pair.candidate.build)
+
     def name_of(self, pair: Pair) -> str:
         """Return a variant's name, after the candidate's if that is not the plan's."""
         name, candidate = pair.subject.variant.name, pair.candidate.name

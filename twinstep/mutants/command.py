@@ -120,10 +120,13 @@ def _asked(
     for row in rows(campaign, todo, count, show, folder):
         campaign.rows.append(row)
         yield row
-    # Variants first: EmuRust's own tests take a minute a bug.
-    yield from elsewhere(campaign, count, show, folder)
     ref = campaign.pair.candidate
-    yield from asked(campaign.plan.env, ref, campaign.rows, show, folder, count)
+    further = [
+        partial(elsewhere, campaign, count, show, folder),
+        partial(asked, campaign.plan.env, ref, campaign.rows, show, folder, count),
+    ]
+    for ask in further[::-1] if campaign.own_first else further:
+        yield from ask()
 
 
 def elsewhere(

@@ -37,6 +37,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "seed": plan.seed,
         "stopped": stopped,
         "kept": campaign.kept,
+        "own_first": campaign.own_first,
         "machine": machine.machine(cores),
         "versions": machine.versions(),
         "load_average": machine.load(),
@@ -162,7 +163,8 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         files = sorted(
             {kill["check"].partition("::")[0] for r in own for kill in r["kills"].values()}
         )
-        yield f"\n{len(own)} are killed by the environment's own tests only: {', '.join(files)}."
+        only = ", asked before the other variants" if found.get("own_first") else " only"
+        yield f"\n{len(own)} are killed by the environment's own tests{only}: {', '.join(files)}."
     asked = [row for row in good if "located" in row]
     if asked:
         where = Counter(row["located"] for row in asked)

@@ -49,5 +49,6 @@ mod tests {
     mod interrupted;
     mod leap;
     mod lines;
+    mod locked;
     mod waiting;
 }

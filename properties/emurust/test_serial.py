@@ -1,0 +1,28 @@
+"""Level 1: the serial port with nothing plugged in, also while a transfer is under way."""
+
+import pytest
+
+from twinstep.properties.emurust import console
+from twinstep.properties.emurust.program import Program
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
+
+#: What is written to SC: a transfer begins by the two outer bits; others stand by.
+CONTROLS = (0x81, 0x80, 0x01, 0x00, 0xFF, 0x83, 0x7F)
+
+
+def _sending(control, wait):
+    """Begin a transfer again and again, shorter apart than one lasts if `wait` is small."""
+    program = Program().code("di").write("IF", 0)
+    again = program.at
+    program.code(f"ld a, {control}\nldh [$02], a\nldh a, [$02]\nld [$C000], a\nldh a, [$01]")
+    program.code("ld [$C001], a").wait(wait).code("ldh a, [$0F]\nld [$C002], a")
+    return program.code("ldh a, [$02]\nld [$C003], a").write("IF", 0).jump(again).rom()
+
+
+@pytest.mark.parametrize("wait", [0, 400, 1000, 1016, 1020, 1024, 1040, 3000])
+def test_a_transfer_is_the_same_at_a_frames_end_and_when_it_ends(lab, wait):
+    """Hidden fields are compared after the last step: what is under way there, and until when."""
+    programs = [_sending(control, wait) for control in CONTROLS]
+    for steps in (1, 2, 5):
+        console.play(lab, programs, steps=steps)

@@ -1,0 +1,45 @@
+"""Level 1: what an episode begins with, for rules that poke a seed late and wait."""
+
+import numpy as np
+import pytest
+
+from twinstep.compare import frames_differ
+from twinstep.environment import Variant
+from twinstep.frames import take_lanes
+from twinstep.registry import Pair, Subject
+from twinstep.seeds import starts_of
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
+
+#: Frames to the seed, frames to the first one at least, and how many waits the seed chooses from.
+STARTS = ((0, 1, 1), (1, 1, 1), (3, 3, 1), (16, 16, 1), (2, 16, 1), (2, 3, 50))
+LANES = 8
+
+
+@pytest.mark.parametrize(("seeded", "frames", "waits"), STARTS)
+def test_the_first_frame_matches_wherever_the_seed_is_poked(lab, tmp_path, seeded, frames, waits):
+    """Also where no frame is played behind the seed, so that none has been drawn."""
+    path = tmp_path / "rules.py"
+    path.write_text(
+        "from twinstep.contracts.roms.memory import Rules, Value\n"
+        f"rules = Rules(seed=Value(0xFFF0, 6), seed_frame={seeded}, start_frames={frames}, "
+        f"waits={waits})\n"
+    )
+    params = {**lab.pair.subject.variant.params, "rom": "catch", "rules": str(path)}
+    params = lab.pair.subject.env.params(params)
+    variant = Variant(f"seed-{seeded}-{frames}-{waits}", params)
+    other = lab.reference.harness.lab(
+        Pair(Subject(lab.pair.subject.env, variant), lab.pair.candidate)
+    )
+    try:
+        seeds = np.random.default_rng(0).integers(0, 2**32, (LANES, 2), np.uint32)
+        starts = starts_of(other.contract, seeds)
+        _, got = other.runner.reset(starts)
+        none = np.zeros((0, 1), np.int32)
+        trials = [(take_lanes(starts, lane), none) for lane in range(LANES)]
+        truths = other.oracle.replays(trials)
+        want = {path: np.concatenate([frames[path] for frames, _, _ in truths]) for path in got}
+        wrong = frames_differ(want, got, other.rules.lockstep())
+        assert not {path for path, rows in wrong.items() if rows.any()}
+    finally:
+        other.reference.close()
