@@ -49,6 +49,5 @@ mod tests {
     mod interrupted;
     mod leap;
     mod lines;
-    mod locked;
     mod waiting;
 }
