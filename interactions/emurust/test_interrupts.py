@@ -58,6 +58,23 @@ def test_the_timer_wakes_a_halt_about_the_delay_of_ei(lab, sleep):
     console.play(lab, programs, steps=8)
 
 
+@pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
+@pytest.mark.parametrize("register", ["DIV", "TIMA", "TMA", "TAC"])
+def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register, first):
+    """Elsewhere such a write ends what runs in one go; there it does not. Many lines follow."""
+    programs = []
+    for value in (5, 6, 0xF0):
+        for tac in (0, 4, 5):
+            for count in (3, 250):
+                program = _noting(Program(), (0x50,)).write("IE", 4).write("TIMA", 0xF0)
+                program.write("TAC", tac).code("ld hl, $C000")
+                again = program.at
+                program.code(f"di\nld a, {value}\n{first}\nldh [{register}], a\nld b, {count}")
+                program.code("on:\ninc c\nadd a, c\nld d, a\ndec b\njr nz, on")
+                programs.append(_noted(program).jump(again).rom())
+    console.play(lab, programs, steps=6)
+
+
 def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
     """Sprites make lines off the processor's grid: HALT for STAT's and the timer's interrupts."""
     rng = np.random.default_rng(31)

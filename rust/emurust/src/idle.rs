@@ -170,7 +170,7 @@ impl Machine {
     }
 
     /// Whether the instruction at PC, one of those above, uses no register but A.
-    fn uses_only_a(&mut self) -> bool {
+    pub(crate) fn uses_only_a(&mut self) -> bool {
         let [code, low] = [0, 1].map(|away| self.read(self.registers.pc.wrapping_add(away)));
         match code {
             0xCB => low & 7 == 7,

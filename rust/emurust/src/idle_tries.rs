@@ -118,7 +118,8 @@ impl Machine {
         let mut look = Look::Nothing;
         let mut back = false;
         for _ in 0..LONGEST {
-            if self.look_on(&mut look).is_none() {
+            // What uses further registers in some lines only is not kept by A alone.
+            if pass.only_a && !self.uses_only_a() || self.look_on(&mut look).is_none() {
                 break;
             }
             if self.registers.pc == from.pc {

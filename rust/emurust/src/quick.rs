@@ -103,7 +103,9 @@ impl Machine {
             return None;
         }
         let alike = self.lcd.alike(false)?;
-        let timer = self.timer.last_cycles + self.timer.event;
+        // Not by the last look: what was written since ends the slice, but not right behind EI, nor if
+        // a dispatch wrote it.
+        let timer = self.timer.last_cycles + self.timer.cycles_to_interrupt();
         let serial = self.cycles + self.serial.cycles_to_event(self.cycles);
         // Lines, from the one in progress on, that end before something else is due.
         let whole = (timer.min(serial) - 1).checked_sub(alike.start)? / LINE;
