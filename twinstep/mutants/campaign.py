@@ -25,7 +25,8 @@ class Plan:
 
     sample: how many mutants, 0 for all. matrix: how many of these are asked at every level,
     whatever another said, and located, -1 for all; the others are asked until a level notices.
-    alone: whether bugs are never compiled together.
+    alone: whether bugs are never compiled together. before: the ids of an earlier sample, which
+    stays as far as they are still there.
     """
 
     env: str
@@ -36,6 +37,7 @@ class Plan:
     episodes: int = 100
     matrix: int = -1
     alone: bool = False
+    before: tuple[str, ...] = ()
 
 
 @dataclass
@@ -120,7 +122,7 @@ def prepare(plan: Plan) -> Campaign:
         pair for pair in every if pair not in found and pair.candidate.packages == ref.packages
     ]
     mutants, known = all_mutants(ref), equivalents.read(ref)
-    asked = chosen(mutants, plan.sample, plan.seed)
+    asked = chosen(mutants, plan.sample, plan.seed, plan.before)
     lots = np.random.default_rng(plan.seed).permutation(len(asked))
     return Campaign(plan, found, [asked[place] for place in lots], known, len(mutants))
 

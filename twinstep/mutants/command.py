@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from twinstep.mutants.alike import alike
 from twinstep.mutants.campaign import Campaign, Plan, prepare
 from twinstep.mutants.killing import LEVELS
 from twinstep.mutants.own import asked
-from twinstep.mutants.results import ResultFile, settled_before
+from twinstep.mutants.results import ResultFile, sample_before, settled_before
 from twinstep.mutants.table import counted
 from twinstep.mutants.workers import rows, work
 
@@ -85,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
     campaign = prepare(plan)
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
+    if plan.sample and (args.again or args.resume):
+        before = sample_before(args.out / stem_of(campaign), args.resume)
+        campaign = prepare(replace(plan, before=before)) if before else campaign
     file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()

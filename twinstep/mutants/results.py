@@ -66,6 +66,20 @@ class ResultFile:
         return [_as_known(row, known) for row in found["mutants"] if row["id"] in asked]
 
 
+def sample_before(stem: Path, resumed: bool) -> tuple[str, ...]:
+    """Return the ids of the sample that an earlier result's was to be, or was.
+
+    resumed: of the run that ended early, which may have begun from an earlier one. UserError if
+    there is none.
+    """
+    part = stem.with_name(stem.name + ".part.json")
+    whole = stem.with_name(stem.name + ".json")
+    if resumed:
+        found = _read(part if part.is_file() else whole, "--resume")
+        return tuple(found.get("sampled_before", ()))
+    return tuple(row["id"] for row in _read(whole, "--again")["mutants"])
+
+
 def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
     """Return the rows of the mutants that an earlier result leaves no question about.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -14,14 +14,24 @@ from twinstep.mutants.sites import Mutant
 _QUANTILE = 1.959963984540054
 
 
-def chosen(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+def chosen(
+    mutants: Sequence[Mutant], count: int, seed: int, before: Collection[str] = ()
+) -> list[Mutant]:
     """Return `count` mutants in their own order, stratified by file and operator; 0 for all.
 
     Each stratum gives its share rounded down; the mutants still lacking come from the strata
-    with the largest remainders, ties by lot.
+    with the largest remainders, ties by lot. before: ids of an earlier sample: of it all that are
+    still there stay, and others are chosen for those that are gone.
     """
     if not count or count >= len(mutants):
         return list(mutants)
+    if before:
+        stay = [mutant for mutant in mutants if mutant.id in before][:count]
+        ids = {mutant.id for mutant in stay}
+        rest = [mutant for mutant in mutants if mutant.id not in ids]
+        if len(ids) < count:
+            ids |= {mutant.id for mutant in chosen(rest, count - len(ids), seed)}
+        return [mutant for mutant in mutants if mutant.id in ids]
     strata: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for place, mutant in enumerate(mutants):
         strata[mutant.path, mutant.operator].append(place)

@@ -38,6 +38,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "stopped": stopped,
         "kept": campaign.kept,
         "own_first": campaign.own_first,
+        "sampled_before": list(plan.before),
         "machine": machine.machine(cores),
         "versions": machine.versions(),
         "load_average": machine.load(),

@@ -21,7 +21,7 @@ from twinstep.mutants.campaign import Plan, located, prepare
 from twinstep.mutants.effects import answered, effect, tolerant
 from twinstep.mutants.killing import Kill, Question, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
-from twinstep.mutants.results import settled_before
+from twinstep.mutants.results import sample_before, settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
 from twinstep.mutants.strata import chosen
 from twinstep.mutants.watch import Watch
@@ -251,6 +251,27 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     ]
     with pytest.raises(UserError, match="no earlier result"):
         settled_before(tmp_path / "nosuch", campaign)
+
+
+def test_an_earlier_sample_stays_where_code_changes_and_what_is_gone_is_made_good(ref, tmp_path):
+    mutants = all_mutants(ref)
+    before = [mutant.id for mutant in chosen(mutants, 60, 0)]
+    gone = set(before[:5])
+    left = [mutant for mutant in mutants if mutant.id not in gone]
+    after = [mutant.id for mutant in chosen(left, 60, 0, before)]
+    assert len(set(after)) == len(after) == 60
+    assert set(before) - gone <= set(after)
+    assert [m.id for m in mutants if m.id in set(after)] == after
+    assert len(chosen(mutants, 20, 0, before)) == 20
+    # The one that a run took over, and that it goes on with.
+    stem = tmp_path / "pong"
+    rows = [{"id": name} for name in before]
+    stem.with_suffix(".json").write_text(json.dumps({"mutants": rows, "sampled_before": ["a"]}))
+    assert sample_before(stem, resumed=False) == tuple(before)
+    assert sample_before(stem, resumed=True) == ("a",)
+    stem.with_suffix(".part.json").write_text(json.dumps({"mutants": []}))
+    assert sample_before(stem, resumed=True) == ()
+    assert sample_before(stem, resumed=False) == tuple(before)
 
 
 @pytest.mark.parametrize(
