@@ -157,6 +157,7 @@ _PLACES = {
 _HELPERS = {
     "member": ("stats.py",),
     "boosts": ("effects.py:boost",),
+    "status": ("members.py",),  # who sleeps or is frozen among the others
     "before": ("status.py", "damage.py:confusion_damage"),
     "legal": ("moves.py:hard_locked",),
     "switch": ("turn.py:come_in",),

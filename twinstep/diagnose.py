@@ -195,6 +195,10 @@ def _called_alone(
     return None, {}, "", agree
 
 
+#: Views of a state.
+_SEEN = frozenset({"obs", "legal"})
+
+
 def _suspects(
     contract: Contract,
     answer: Answer,
@@ -215,6 +219,11 @@ def _suspects(
         return (Suspect("step", why),)
     bare = {path.removeprefix("state.") for path in answer.paths}
     owners = [m.name for m in contract.modules if bare & m.owned()]
+    # What is seen of a wrong state is wrong for that reason.
+    follow = (
+        [] if bare <= _SEEN else [m for m in owners if contract.module(m).owned() & bare <= _SEEN]
+    )
+    owners = [name for name in owners if name not in follow]
     found = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
     if not found:
         why = "no declared module owns the fields that differ"
@@ -225,6 +234,9 @@ def _suspects(
         Suspect(name, "owns a field that differs, but agrees when called alone")
         for name in owners
         if name in agree
+    ]
+    found += [
+        Suspect(name, "owns what is seen of the state, which differs, too") for name in follow
     ]
     return tuple(found[:3])
 
