@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinstep.properties.emurust import console
-from twinstep.properties.emurust.program import copy
+from twinstep.properties.emurust.program import Program, copy, off
 from twinstep.properties.emurust.scripts import LONG, SHORT, counting_handlers, script
 from twinstep.properties.emurust.test_pictures import PAGES, TILES, screens
 
@@ -95,3 +95,28 @@ def test_the_stat_interrupt_draws_a_split_screen(lab):
     }  # fmt: skip
     programs = _programs(rng, values, 4, SHORT, ("LY", "STAT", "IF"), interrupts=0x03)
     console.play(lab, list(programs), steps=25)
+
+
+def test_sprites_can_be_read_once_the_lcd_is_off_whenever_it_goes_off(lab):
+    """Also between LY's count and mode 2 of its first picture."""
+    programs = []
+    for wait in range(400, 500, 4):
+        program = off(Program()).code("ld hl, $FE10\nld a, $33\nld [hl], a")
+        program.write("LCDC", 0x91).wait(wait).code("xor a\nldh [$40], a\nld a, [hl]")
+        program.code("ld [$C000], a\nld de, $FE10\nld a, [de]\nld [$C001], a")
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=4)
+
+
+@pytest.mark.parametrize("stat", [0x00, 0x40, 0x48])
+@pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
+def test_the_lcd_switched_on_compares_its_line_when_stat_asks_for_it(lab, stat, first):
+    """Right behind EI, where the write does not end what runs."""
+    programs = []
+    for line in (0, 1):
+        program = off(Program()).put(0x48, "ldh a, [$04]\nld [$C100], a\nreti")
+        program.write("LYC", line).write("STAT", stat).write("IF", 0).write("IE", 2)
+        program.code(f"xor a\nldh [$04], a\nld a, $91\n{first}\nldh [$40], a\nldh a, [$0F]")
+        program.code("ld [$C101], a\nldh a, [$41]\nld [$C102], a").wait(4000)
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=4)

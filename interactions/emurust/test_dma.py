@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from twinstep.properties.emurust import console
-from twinstep.properties.emurust.program import copy
+from twinstep.properties.emurust.program import Program, copy
 from twinstep.properties.emurust.scripts import LONG, counting_handlers, script
 from twinstep.properties.emurust.test_pictures import PAGES, TILES, screens
 
@@ -95,3 +95,40 @@ def test_a_halt_behind_a_transfer_is_drawn_line_by_line(lab):
             program.write("IF", 0).code("halt\nnop")
         programs.append(program.jump(again).rom())
     console.play(lab, programs, steps=40)
+
+
+@pytest.mark.parametrize("ahead", ["ei", "di", "ei\nei"], ids=["ei", "di", "ei-ei"])
+def test_ei_with_an_interrupt_waiting_lets_no_byte_be_copied_sooner(lab, ahead):
+    """What comes behind EI overwrites the byte that falls due meanwhile."""
+    programs = []
+    for byte in range(24):
+        for wait in (20, 24):
+            program = Program().code("di").put(0x50, "reti").write("IE", 4).write("IF", 4)
+            program.word(0x21, 0xC000 + byte).write("DMA", 0xC0).wait(wait)
+            program.code(f"ld a, $77\n{ahead}\nld [hl], a\nnop\nnop").wait(1000)
+            programs.append(program.rest().rom())
+    console.play(lab, programs, steps=1)
+
+
+@pytest.mark.parametrize("above", [0, 1, 2])
+def test_pop_reads_sprites_at_the_end_of_a_transfer(lab, above):
+    """Where HL points decides what is copied by then; POP HL moves it between its two reads."""
+    programs = []
+    for name in ("hl", "bc", "de"):
+        for wait in range(620, 680, 4):
+            program = Program().code("di\nld a, $5A\nld [$C041], a\nld a, $A5\nld [$C040], a")
+            program.word(0x21, 0xFE40 + above).word(0x31, 0xFE40).write("DMA", 0xC0).wait(wait)
+            program.code(f"pop {name}\nld sp, $D100\npush {name}")
+            programs.append(program.rest().rom())
+    console.play(lab, programs, steps=1)
+
+
+def test_the_byte_behind_stop_is_read_as_an_operand(lab):
+    """STOP as HRAM's last byte: IE is behind it. What is due of a transfer is copied then."""
+    programs = []
+    for byte in range(24):
+        for wait in (20, 24):
+            program = Program().code("di").write(0xFE, 0x10).put(0, "ld [hl], a\non:\njr on")
+            program.word(0x21, 0xC000 + byte).write("DMA", 0xC0).wait(wait)
+            programs.append(program.code("ld a, $77").jump(0xFFFE).rom())
+    console.play(lab, programs, steps=1)

@@ -75,6 +75,35 @@ def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register,
     console.play(lab, programs, steps=6)
 
 
+#: What is written right behind EI: it moves an event that was near, or begins another.
+_MOVES = {
+    "lcd-off": ("xor a", "LCDC"),
+    "tima": ("ld a, $FD", "TIMA"),
+    "tac": ("ld a, 5", "TAC"),
+    "serial": ("ld a, $81", "SC"),
+    "lyc": ("ld a, $96", "LYC"),
+}
+
+
+@pytest.mark.parametrize("moved", _MOVES)
+def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, moved):
+    """Such a write ends it elsewhere, but not right behind EI; the next one is FF00's."""
+    value, register = _MOVES[moved]
+    programs = []
+    for second in ("ldh [$00], a", "ld [de], a", "ld [hl], 0", "ldh [$01], a", "nop"):
+        for wait in (0, 40, 200):
+            program = _noting(Program()).write("IE", 0x0F).write("TAC", 5).write("TMA", 0)
+            program.write("STAT", 0x40)
+            begin = program.at
+            program.code("di\nline:\nldh a, [$44]\ncp $95\njr nz, line\nld bc, 0\nld de, $FF00")
+            program.write("IF", 0).code(f"ld hl, $FF00\n{value}\nei\nldh [{register}], a")
+            program.wait(wait).code(f"{second}\nld hl, $C000")
+            program.code("on:\ninc bc\nld a, b\ncp 20\njr nz, on")
+            _noted(program).write("LCDC", 0x91)
+            programs.append(program.jump(begin).rom())
+    console.play(lab, programs, steps=8)
+
+
 def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
     """Sprites make lines off the processor's grid: HALT for STAT's and the timer's interrupts."""
     rng = np.random.default_rng(31)

@@ -1,4 +1,4 @@
-"""Level 2: loops that wait for a line by a register that changes, in some lines only."""
+"""Level 2: loops that wait, of which something may have been found out before it changes."""
 
 import pytest
 
@@ -51,3 +51,59 @@ def _program(bit, first):
 def test_a_wait_that_uses_a_register_in_some_lines_only_ends_where_it_should(lab, first):
     """The register is another one than when such lines were passed last."""
     console.play(lab, [_program(bit, first) for bit in range(8)], steps=60)
+
+
+@pytest.mark.parametrize("nops", [0, 1, 3])
+@pytest.mark.parametrize("lines", [(0x74, 0x64), (0x99, 0x95), (0x95, 0x99)])
+def test_a_wait_that_lies_in_two_banks_is_another_one_where_a_bank_is_switched(lab, lines, nops):
+    """It begins in bank 0; the line that it waits for is in bank 1 or 2."""
+    program = Program(1, 4).code("di\nld sp, $DFF0")
+    program.put(0x3FF0, bytes((0xF0, 0x44, *(0,) * nops, 0xC3, 0x00, 0x40)))
+    for bank, line in enumerate(lines, 1):
+        # cp line; jr nz, $3FF0; ret
+        program.data[0x4000 * bank : 0x4000 * bank + 5] = bytes((0xFE, line, 0x20, 0xEC, 0xC9))
+    begin = program.at
+    program.code("ld a, 1\nld [$2000], a\ncall $3FF0\nld hl, $C000\ninc [hl]").wait(4096)
+    program.code("call $3FF0").wait(4096)
+    program.code("ld a, 2\nld [$2000], a\ncall $3FF0\nld hl, $C001\ninc [hl]")
+    console.play(lab, [program.jump(begin).rom()], steps=30)
+
+
+@pytest.mark.parametrize("wait", range(20, 76, 5))
+def test_code_behind_a_wait_that_is_never_reached_reads_nothing(lab, wait):
+    """Reading the RAM of MBC1 changes a hidden field; STAT's first read may be another."""
+    programs = []
+    loops = ("", "nop\n", "ldh a, [$80]\n")
+    for first in loops:
+        program = Program(3, 4, 3).code("di\nld sp, $DFF0\nld a, 10\nld [0], a\nld a, 1")
+        program.code("ld [$6000], a\nld [$4000], a").code(_at("first", 0x95))
+        program.write("LCDC", 0x11).write("LYC", 0xF0).write("LCDC", 0x91).code("ld hl, $FF41")
+        program.code(_at("second", 0x10)).code(_at("third", 0x8F)).emit(*(0,) * wait)
+        program.code("xor a\ncp 3\nldh [$0F], a\nldh [$0F], a")
+        program.code(f"mode:\n{first}ldh a, [$41]\nand 3\ncp 3\njr nz, mode")
+        program.code("ld a, [$A000]\nld a, 1\nld [$C000], a").rest()
+        programs.append(program.rom())
+    console.play(lab, programs, steps=3)
+
+
+def _at(name, line):
+    return f"{name}:\nldh a, [$44]\ncp {line}\njr nz, {name}"
+
+
+def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(lab):
+    """B is as at the hand-over, then another; the loop compares with it in some lines only."""
+    program = Program().put(0x40, bytes((0xC3, 0x00, 0x7E))).put(0x48, bytes((0x06, 0x35, 0xD9)))
+    program.put(
+        0x7E00,
+        "push af\nldh a, [$80]\ninc a\nldh [$80], a\ncp 5\njr nz, out\nld a, $22\n"
+        "ldh [$45], a\nld a, $40\nldh [$41], a\nld a, 3\nldh [$FF], a\nout:\npop af\nreti",
+    )
+    # Registers are not touched before the loop, but A.
+    program.data[0x100:0x104] = bytes((0x00, 0xC3, 0x00, 0x03))
+    program.put(0x300, "ld a, 1\nldh [$FF], a\nei\njp $150")
+    program.at = 0x150
+    program.code(
+        "again:\nldh a, [$44]\nbit 4, a\njr z, under\ncp b\njr z, done\njr again\n"
+        "nop\nnop\nunder:\njr again\ndone:\nld a, 1\nld [$C000], a"
+    )
+    console.play(lab, [program.rest().rom()], steps=12)

@@ -54,6 +54,7 @@ class Boy:
         self._cut = True  # window_line may be other than -1, as in every new PyBoy
         header = read_header(rom)
         self._banks = header.ram_size // RAM_BANK
+        self._mbc1 = header.mapper == "mbc1"
         self.memory[0xFF50] = 1  # the boot ROM is off
         if header not in _BEGINNINGS:
             _BEGINNINGS[header] = self._beginnings(header)
@@ -179,6 +180,11 @@ class Boy:
         if halted or self._cut or window_line != -1:
             self._unsaved.settle(after_ei, window_line)
         self._unsaved.put_flags(*flags)
+        if self._mbc1:
+            # A saved state has these registers, but loading one leaves the bank at 0000 as it was.
+            named = self.saved.fields_of(blob)
+            self.memory[0x4000] = int(named["bank_high"])
+            self.memory[0x6000] = int(named["banking_mode"])
         self.put(blob)
         self._cut = window_line != -1
 

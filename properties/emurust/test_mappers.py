@@ -14,6 +14,8 @@ CARTRIDGES = {
     "rom-ram": (0x09, 2, 2),
     "mbc1-64k": (0x01, 4, 0),
     "mbc1-ram": (0x03, 32, 3),
+    "mbc1-1m": (0x03, 64, 3),
+    "mbc1-multicart": (0x03, 64, 3),
     "mbc1-2m": (0x02, 128, 2),
     "mbc2": (0x06, 16, 0),
     "mbc3": (0x13, 128, 3),
@@ -87,6 +89,8 @@ def test_banks_follow_the_registers(lab, name):
     for bank in range(banks):
         start = bank * 0x4000
         program.data[start + 0x3F00] = bank
+        # Banks that all begin with the same logo are several games in one cartridge.
+        program.data[start + 0x104] = bank if name == "mbc1-1m" else 0
     table = b"".join(bytes((a & 0xFF, a >> 8, v)) for a, v in _writes(np.random.default_rng(kind)))
     program.put(TABLE, table)
     copy(program, TABLE, 0xD000, len(table))

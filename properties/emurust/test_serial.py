@@ -26,3 +26,28 @@ def test_a_transfer_is_the_same_at_a_frames_end_and_when_it_ends(lab, wait):
     programs = [_sending(control, wait) for control in CONTROLS]
     for steps in (1, 2, 5):
         console.play(lab, programs, steps=steps)
+
+
+def test_a_poll_sees_a_transfer_end_within_the_slice_that_it_ends_in(lab):
+    """Who reads or writes the port has it brought up to date before."""
+    programs = []
+    for wait in range(0, 36, 4):
+        program = Program().code("di\nld hl, $C000").write("TAC", 0)
+        again = program.at
+        program.code("xor a\nldh [$0F], a\nldh [$04], a").write("SC", 0x81).wait(wait)
+        program.code("poll:\nldh a, [$02]\nand $80\njr nz, poll").read("DIV").read("IF")
+        programs.append(program.code("ld a, h\nand $CF\nld h, a").jump(again).rom())
+    console.play(lab, programs, steps=6)
+
+
+@pytest.mark.parametrize("register", ["SB", "SC"])
+def test_a_transfer_that_is_due_ends_where_another_begins(lab, register):
+    programs = []
+    for wait in range(960, 1060, 4):
+        program = Program().code("di\nld hl, $C000\nxor a\nldh [$0F], a").write("SC", 0x81)
+        program.wait(wait).write(register, 0x81).wait(60).read("IF").read("SC")
+        programs.append(program.rest().rom())
+    # Right behind EI, where no slice ends for long.
+    program = Program().code("di\nld hl, $C000\nxor a\nldh [$0F], a\nldh [$40], a\nld a, $81\nei")
+    program.code("ldh [$02], a\ndi").wait(2000).read(register).read("IF")
+    console.play(lab, [*programs, program.rest().rom()], steps=2)

@@ -91,3 +91,38 @@ def test_the_timer_written_at_any_time(lab):
             program.code(RING)
         programs.append(program.jump(again).rom())
     console.play(lab, programs, steps=20)
+
+
+def _overflows(program, wait):
+    """TIMA overflows `wait` cycles later or sooner."""
+    program.code("xor a\nldh [$0F], a\nldh [$04], a").write("TIMA", 0xF0).write("TAC", 5)
+    return program.wait(wait)
+
+
+@pytest.mark.parametrize("target", [0xFF04, 0xFF05, 0xFF06])
+def test_two_timer_registers_written_by_one_instruction_about_an_overflow(lab, target):
+    """TIMA and TMA within the first cycles of a reload, by `ld [nn], sp` and by PUSH."""
+    programs = []
+    for wait in range(180, 300, 4):
+        program = Program().code("di\nld hl, $C000").write("TMA", 0x20).code("ld sp, $8142")
+        _overflows(program, wait).word(0x08, target).read("TIMA").read("TMA").read("IF")
+        programs.append(program.rest().rom())
+        program = Program().code("di\nld hl, $FF05\nld bc, $3344").write("TMA", 0x20)
+        _overflows(program.word(0x31, target + 1), wait).code("push bc\nld [hl], a\nld hl, $C000")
+        programs.append(program.read("TIMA").read("TMA").read("IF").rest().rom())
+    console.play(lab, programs, steps=1)
+
+
+def test_a_dispatch_that_pushes_into_the_timer_about_an_overflow(lab):
+    """It chooses between its two writes: the timer's interrupt is raised by then, or later."""
+    programs = []
+    for wait in range(100, 300, 4):
+        program = Program().code("di\nld hl, $C000").write("TMA", 0x20).write("IE", 0x14)
+        for vector in (0x50, 0x60):
+            program.put(vector, f"ld a, {vector}\nld [hl+], a\nld sp, $D000\nreti")
+        for vector in (0x00, 0x08):
+            program.put(vector, b"\x18\xfe")
+        program.code("xor a\nldh [$0F], a\nldh [$04], a").write("TIMA", 0xF0).write("TAC", 5)
+        program.code("ei").wait(wait).word(0x31, 0xFF06).write("IF", 0x10).code("nop\nnop\nnop")
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=1)

@@ -14,6 +14,7 @@ import twinstep
 from twinstep.contracts.emurust import EMURUST
 from twinstep.contracts.roms.games import GAMES
 from twinstep.frames import Frame, Start, flatten, unflatten
+from twinstep.properties.emurust.program import Program
 from twinstep.tests.emurust_oracles import (
     actions,
     closing,
@@ -133,6 +134,30 @@ def agree(frames: list[Frame], batch: Frame) -> None:
     for lane, frame in enumerate(frames):
         named = flatten(batch)
         assert not same(frame, unflatten({path: row[lane] for path, row in named.items()})), lane
+
+
+def test_what_an_episode_leaves_in_a_mappers_registers_is_gone_in_the_next(boy):
+    """A saved state does not bring back which bank lies at 0000: MBC1, with another one there."""
+    program = Program(3, 64, 3).code("di\nld a, 1\nld [$C000], a\nld a, 10\nld [0], a\nld a, 1")
+    program.code("ld [$4000], a\nld [$6000], a").rest()
+    played = boy(program.rom())
+    seen = []
+    for _ in range(2):
+        played.begin()
+        played.play(2, True)
+        seen.append({**played.shown(), **played.hidden()})
+    assert seen[0]["wram"][0] == 1
+    assert not [name for name, value in seen[0].items() if not np.array_equal(value, seen[1][name])]
+    # Loaded, such a state goes on where it was: in the other bank, which is empty.
+    played.begin()
+    played.load(seen[0])
+    ends = []
+    for _ in range(2):
+        played.load(seen[0])
+        played.play(1, True)
+        ends.append(played.shown())
+        played.begin()
+    assert ends[0]["pc"] == ends[1]["pc"] != seen[0]["pc"]
 
 
 def test_an_oracle_that_nobody_closes_ends_without_a_word():

@@ -119,7 +119,14 @@ impl Machine {
     fn read_io(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
             0xFF00 => self.io_written[0],
-            0xFF02 => self.serial.control,
+            0xFF01 | 0xFF02 => {
+                self.tick_serial();
+                if addr == 0xFF01 {
+                    0xFF
+                } else {
+                    self.serial.control
+                }
+            }
             0xFF04..=0xFF07 => {
                 self.tick_timer();
                 match addr {
@@ -231,16 +238,16 @@ impl Machine {
     fn write_io(&mut self, addr: u16, value: u8) {
         match addr {
             0xFF00 => self.io_written[0] = self.joypad.selected(value),
-            0xFF02 => self.serial.write_control(value, self.cycles),
+            0xFF01 => self.tick_serial(),
+            0xFF02 => {
+                self.tick_serial();
+                self.serial.write_control(value, self.cycles);
+            }
             0xFF04..=0xFF07 => {
                 self.tick_timer();
                 match addr {
                     0xFF04 => self.timer.write_div(),
-                    0xFF05 => {
-                        if self.timer.write_tima(value) {
-                            self.interrupt_flags |= 4;
-                        }
-                    }
+                    0xFF05 => self.timer.write_tima(value),
                     0xFF06 => self.timer.write_tma(value),
                     _ => self.timer.write_tac(value),
                 }
@@ -256,6 +263,13 @@ impl Machine {
             }
             0xFF03 | 0xFF08..=0xFF0E => self.io_written[usize::from(addr - 0xFF00)] = value,
             _ => {}
+        }
+    }
+
+    /// Brings the serial port up to the processor's counter.
+    pub(crate) fn tick_serial(&mut self) {
+        if self.serial.tick(self.cycles) {
+            self.interrupt_flags |= 8;
         }
     }
 

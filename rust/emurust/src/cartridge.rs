@@ -12,6 +12,9 @@ pub(crate) const RAM_BANK: usize = 0x2000;
 /// Largest ROM: a saved state keeps 8 bits of the bank's number.
 pub(crate) const MOST_BANKS: usize = 256;
 
+/// Banks of a cartridge with several games, if each of them begins with the logo.
+const MULTICART_BANKS: usize = 64;
+
 /// The chip that switches banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapperKind {
@@ -31,6 +34,8 @@ pub enum MapperKind {
 pub struct Cartridge {
     pub(crate) rom: Box<[u8]>,
     pub(crate) mapper: MapperKind,
+    /// MBC1 wired for several games: the upper register counts 16 banks, not 32.
+    pub(crate) multicart: bool,
     pub(crate) ram_size: usize,
     /// Its RAM is enabled from the beginning, and for ever: RAM without a mapper.
     pub(crate) ram_enabled: bool,
@@ -75,7 +80,13 @@ impl Cartridge {
         if banks > MOST_BANKS {
             return Err(CartridgeError::Banks(banks));
         }
+        // Games of 256 KB each in a cartridge of 1 MB.
+        let logo = |bank: &[u8]| bank[0x104..0x134] == rom[0x104..0x134];
+        let multicart = mapper == MapperKind::Mbc1
+            && banks == MULTICART_BANKS
+            && rom.chunks_exact(BANK).all(logo);
         Ok(Arc::new(Self {
+            multicart,
             code: (0..banks).map(|_| OnceLock::new()).collect(),
             ram_enabled: matches!(rom[0x147], 0x08 | 0x09),
             rom: rom.into_boxed_slice(),

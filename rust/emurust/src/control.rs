@@ -23,7 +23,12 @@ impl Machine {
                 let value = self.pop();
                 self.registers.set_de(value);
             }
-            0xE1 => self.registers.hl = self.pop(),
+            0xE1 => {
+                let low = self.pop_low();
+                // Where HL points matters to what OAM DMA has copied by the second read.
+                self.registers.hl = self.registers.hl & 0xFF00 | u16::from(low);
+                self.registers.hl = u16::from_be_bytes([self.pop_high(), low]);
+            }
             0xF1 => {
                 let [f, a] = self.pop().to_le_bytes();
                 self.registers.a = a;
@@ -155,12 +160,22 @@ impl Machine {
     /// 12 cycles; the bytes are read 0 and 4 cycles into them.
     #[inline(always)]
     fn pop(&mut self) -> u16 {
-        let low = self.read(self.registers.sp);
+        let low = self.pop_low();
+        u16::from_be_bytes([self.pop_high(), low])
+    }
+
+    #[inline(always)]
+    fn pop_low(&mut self) -> u8 {
+        self.read(self.registers.sp)
+    }
+
+    #[inline(always)]
+    fn pop_high(&mut self) -> u8 {
         self.cycles += 4;
         let high = self.read(self.registers.sp.wrapping_add(1));
         self.registers.sp = self.registers.sp.wrapping_add(2);
         self.cycles += 8;
-        u16::from_le_bytes([low, high])
+        high
     }
 
     /// 12 cycles.

@@ -13,7 +13,7 @@ impl Machine {
     pub(crate) fn run_beside_dma(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
             if !self.dma.active {
-                return self.run_quickly(end);
+                return self.run_quickly(end, true);
             }
             if self.ime_delay {
                 self.step_behind_ei();

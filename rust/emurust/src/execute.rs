@@ -77,8 +77,8 @@ impl Machine {
                 self.cycles += 4;
             }
             0x10 => {
-                // STOP does nothing but skip its second byte.
-                self.registers.pc = self.registers.pc.wrapping_add(1);
+                // STOP does nothing but read its second byte, as any operand.
+                let _ = self.immediate();
                 self.cycles += 4;
             }
             0x11 => {

@@ -5,12 +5,14 @@ use crate::registers::Registers;
 /// Lines of a frame.
 const LINES: usize = 154;
 
-/// A loop and the registers that it does not change: for these the rest holds.
+/// A loop, which begins at PC, and the registers that it does not change: for these the rest holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Poll {
     pub registers: Registers,
-    /// Where in the ROM the loop's code lies.
-    pub place: usize,
+    /// They are not told apart, as it uses no register but A.
+    pub only_a: bool,
+    /// The banks of ROM that are switched in, of which a loop may lie in both.
+    pub banks: (usize, usize),
     /// Cycles of a pass.
     pub cycles: u64,
 }

@@ -35,7 +35,8 @@ impl Machine {
                 };
                 self.polled_lines.look_at(Poll {
                     registers: used,
-                    place: self.place(registers.pc),
+                    only_a: pass.only_a,
+                    banks: (self.lower_rom, self.upper_rom),
                     cycles: pass.cycles,
                 });
                 for line in 1..=lines {
@@ -76,16 +77,6 @@ impl Machine {
         (registers == self.registers).then_some(in_mode_2)
     }
 
-    /// Where in the ROM code at this address lies.
-    fn place(&self, pc: u16) -> usize {
-        let bank = if pc < 0x4000 {
-            self.lower_rom
-        } else {
-            self.upper_rom
-        };
-        bank + usize::from(pc & 0x3FFF)
-    }
-
     /// The registers after passes that read this LY or STAT; None if the loop ends then, or takes
     /// another time, or needs more than one pass to come to rest.
     fn registers_waiting(
@@ -109,9 +100,10 @@ impl Machine {
         stat: u8,
     ) -> Option<Registers> {
         let (registers, cycles, bail) = (self.registers, self.cycles, self.bail);
+        let ram_bank = self.mapper.ram_bank; // a read may cut it
         let lcd = &mut self.lcd;
         let clocks = (lcd.clock, lcd.clock_target, lcd.last_cycles);
-        let shown = (lcd.ly, lcd.stat);
+        let shown = (lcd.ly, lcd.stat, lcd.stat_shows_mode_0);
         lcd.clock_target = u64::MAX;
         (lcd.ly, lcd.stat) = (ly, stat);
         self.registers = from;
@@ -129,9 +121,10 @@ impl Machine {
         }
         let after = self.registers;
         (self.registers, self.cycles, self.bail) = (registers, cycles, bail);
+        self.mapper.ram_bank = ram_bank;
         let lcd = &mut self.lcd;
         (lcd.clock, lcd.clock_target, lcd.last_cycles) = clocks;
-        (lcd.ly, lcd.stat) = shown;
+        (lcd.ly, lcd.stat, lcd.stat_shows_mode_0) = shown;
         back.then_some(after)
     }
 }

@@ -82,7 +82,6 @@ impl Machine {
     #[inline]
     pub(crate) fn enable_interrupts(&mut self) {
         self.ime_delay = true;
-        self.bail |= self.pending();
         self.cycles += 4;
     }
 

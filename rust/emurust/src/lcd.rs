@@ -292,7 +292,8 @@ impl Lcd {
 
     /// Whether OAM reads as FF: in modes 2 and 3, in the LCD's first frame from LY's count on.
     pub(crate) fn hides_oam(&self) -> bool {
-        self.stat & MODE >= 2 || (self.first_frame && self.transition == 2)
+        let counted = self.first_frame && self.transition == 2 && self.lcdc & ON != 0;
+        self.stat & MODE >= 2 || counted
     }
 
     /// Whether writes to OAM are lost: in modes 2 and 3, but in the LCD's first frame not between

@@ -193,12 +193,10 @@ impl Machine {
             self.run_beside_dma(end);
         } else {
             let end = if dispatched { end } else { self.leap_idle(end) };
-            self.run_quickly(end);
+            self.run_quickly(end, dispatched);
         }
         self.tick_dma(0);
-        if self.serial.tick(self.cycles) {
-            self.interrupt_flags |= 8;
-        }
+        self.tick_serial();
         self.tick_timer();
         self.tick_lcd(0);
     }

@@ -55,7 +55,12 @@ impl Machine {
                     2 => mapper.bank_high = value & 3,
                     _ => mapper.banking_mode = value & 1 == 1,
                 }
-                mapper.rom_bank = usize::from(mapper.bank_high << 5 | mapper.bank_low) % banks;
+                let low = mapper.bank_low;
+                mapper.rom_bank = match self.cartridge.multicart {
+                    // Its games have 16 banks each; a 16 is not taken for the 0 that becomes 1.
+                    true => usize::from(mapper.bank_high << 4 | low & 15),
+                    false => usize::from(mapper.bank_high << 5 | low) % banks,
+                };
             }
             MapperKind::Mbc2 => {
                 if addr < 0x4000 {
@@ -110,7 +115,8 @@ impl Machine {
         let mapper = &self.mapper;
         self.upper_rom = mapper.rom_bank * BANK;
         self.lower_rom = if mapper.banking_mode {
-            (usize::from(mapper.bank_high) << 5) % self.cartridge.banks() * BANK
+            let shift = if self.cartridge.multicart { 4 } else { 5 };
+            (usize::from(mapper.bank_high) << shift) % self.cartridge.banks() * BANK
         } else {
             0
         };

@@ -23,6 +23,8 @@ pub(crate) struct Stretch {
     pub open: bool,
     /// It is in the vertical blank, and nothing else is due.
     pub blank: bool,
+    /// Nothing is due before the slice's end.
+    pub quiet: bool,
     /// Where the program was when the last slice, or line, began.
     pub last_pc: u16,
 }
@@ -54,11 +56,13 @@ struct Ahead {
 }
 
 impl Machine {
-    /// Runs instructions up to `end`, or to the one that bails out.
-    pub(crate) fn run_quickly(&mut self, mut end: u64) {
+    /// Runs instructions up to `end`, or to the one that bails out. moved: events may have been moved
+    /// since the slice began, whose end stays.
+    pub(crate) fn run_quickly(&mut self, mut end: u64, mut moved: bool) {
         while self.cycles < end && !self.bail {
             if self.ime_delay {
                 self.step_behind_ei();
+                moved = true;
                 // OAM DMA, begun there without the slice's end, has to be looked after.
                 if self.dma.active {
                     return self.run(end);
@@ -72,6 +76,7 @@ impl Machine {
                 late: 0,
                 last_pc: self.last_slice_pc,
                 blank: ahead.as_ref().is_some_and(|ahead| !ahead.picture),
+                quiet: !moved || self.quiet_until(end),
                 open: match &ahead {
                     Some(ahead) => !ahead.picture,
                     None => self.lcd.event_at() >= end,
@@ -95,6 +100,13 @@ impl Machine {
                 self.step_once();
             }
         }
+    }
+
+    /// Whether nothing is due before `end`, by what is written in the registers now.
+    fn quiet_until(&self, end: u64) -> bool {
+        let timer = self.timer.last_cycles + self.timer.cycles_to_interrupt();
+        let serial = self.cycles + self.serial.cycles_to_event(self.cycles);
+        self.lcd.event_at().min(timer).min(serial) >= end
     }
 
     /// The lines ahead, if the slice lasts to the picture unit's next event and nothing else is due.
@@ -157,6 +169,7 @@ impl Machine {
         if near(self.registers.pc, self.last_slice_pc) {
             return self.cycles;
         }
+        self.tick_timer();
         self.cycles + self.cycles_to_event()
     }
 }

@@ -106,7 +106,7 @@ impl Machine {
     /// a further line if the program has stayed in one place, where it may wait.
     pub(crate) fn stretch<const KIND: u8>(&mut self, stretch: &mut Stretch) {
         let pending = self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
-        let calm = !(self.ime && pending);
+        let calm = stretch.quiet && !(self.ime && pending);
         let Stretch {
             open,
             blank,

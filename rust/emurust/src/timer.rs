@@ -168,17 +168,11 @@ impl Timer {
         self.fall(before);
     }
 
-    /// FF05 is written. In the reload's first step that calls the reload off, but its interrupt is
-    /// raised, which this says.
-    pub fn write_tima(&mut self, value: u8) -> bool {
-        if self.reload == 2 {
-            return false;
+    /// FF05 is written. In the reload's first step it takes TMA's place, and the step goes on.
+    pub fn write_tima(&mut self, value: u8) {
+        if self.reload != 2 {
+            self.tima = value;
         }
-        self.tima = value;
-        let raised = self.reload == 1;
-        self.reload = 0;
-        self.reload_left = 0;
-        raised
     }
 
     /// FF06 is written.

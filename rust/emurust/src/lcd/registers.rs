@@ -1,5 +1,6 @@
 //! FF40 to FF4B as the processor reads and writes them.
 
+use super::stat::LYC_SOURCE;
 use super::{Lcd, ON};
 
 impl Lcd {
@@ -24,7 +25,7 @@ impl Lcd {
     /// Writes one of FF40 to FF4B but FF46. Returns the IF bits raised.
     pub fn write_register(&mut self, addr: u16, value: u8) -> u8 {
         match addr {
-            0xFF40 => self.write_lcdc(value),
+            0xFF40 => return self.write_lcdc(value),
             0xFF41 => return self.write_stat(value),
             0xFF42 => self.scy = value,
             0xFF43 => self.scx = value,
@@ -39,8 +40,8 @@ impl Lcd {
         0
     }
 
-    /// Switching the LCD on or off makes the next tick end the frame.
-    fn write_lcdc(&mut self, value: u8) {
+    /// Switching the LCD on or off makes the next tick end the frame. Returns the IF bits raised.
+    fn write_lcdc(&mut self, value: u8) -> u8 {
         let was_on = self.lcdc & ON != 0;
         self.lcdc = value;
         match (was_on, value & ON != 0) {
@@ -50,6 +51,10 @@ impl Lcd {
                 self.reset = true;
                 self.clock = 0;
                 self.clock_target = 0;
+                // No sooner than that tick if STAT does not ask for it.
+                if self.stat & LYC_SOURCE != 0 {
+                    return self.compare_line();
+                }
             }
             (true, false) => {
                 self.clock = 0;
@@ -60,5 +65,6 @@ impl Lcd {
             }
             _ => {}
         }
+        0
     }
 }

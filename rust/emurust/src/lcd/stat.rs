@@ -9,7 +9,7 @@ pub(super) const LYC_EQUAL: u8 = 4;
 const MODE_0_SOURCE: u8 = 0x08;
 const MODE_1_SOURCE: u8 = 0x10;
 const MODE_2_SOURCE: u8 = 0x20;
-const LYC_SOURCE: u8 = 0x40;
+pub(super) const LYC_SOURCE: u8 = 0x40;
 const SOURCES: u8 = 0x78;
 
 impl Lcd {
