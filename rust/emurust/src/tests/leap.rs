@@ -6,7 +6,7 @@ use super::waiting::waiting_program;
 use crate::{Cartridge, Machine};
 
 /// Programs played; the environment's `TWINSTEP_PROGRAMS` asks for more.
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 300;
 const FRAMES: u32 = 24;
 
 fn programs() -> std::ops::Range<u64> {

@@ -164,6 +164,51 @@ impl Program {
         self.set(register, value);
     }
 
+    /// A write right behind EI, which does not end what runs, and often another write soon.
+    fn disturb_behind_ei(&mut self) {
+        let any = self.draw.below(256);
+        let register = self
+            .draw
+            .one(&[0x04, 0x05, 0x05, 0x07, 0x07, 0x02, 0x40, 0x41, 0x45, 0x0F]);
+        let value = match register {
+            0x07 => self.draw.below(8),
+            0x02 => self.draw.one(&[0x81, 0x80]),
+            0x40 => self.draw.one(&[0x91, 0xB3, 0x11]),
+            0x05 => self.draw.one(&[0xFF, 0xFE, 0xF0, any]),
+            _ => any,
+        };
+        self.emit(&[0x3E, value, 0xFB, 0xE0, register]); // ld a, n; ei; ldh [n], a
+        self.nops(6);
+        match self.draw.below(4) {
+            0 => self.emit(&[0xE0, 0x00]),                // ldh [P1], a
+            1 => self.emit(&[0x21, 0x00, 0xFF, 0x36, 0]), // ld hl, P1; ld [hl], 0
+            2 => self.emit(&[0xF3]),
+            _ => {}
+        }
+        self.delay();
+        if register == 0x40 {
+            self.set(0x40, 0x91);
+        }
+    }
+
+    /// Waits for a line below one in a register, which is asked where a bit of LY is set only. An
+    /// interrupt may change it.
+    fn wait_by_register(&mut self) {
+        let (bit, line) = (self.draw.below(8), self.draw.below(150));
+        let register = self.draw.below(4);
+        if self.draw.below(2) == 0 {
+            self.emit(&[0x06 | register << 3, line]);
+        }
+        self.emit(&[0xB7]); // or a
+        let start = self.at;
+        // ldh a, [LY]; bit n, a; jr z, behind the comparison; cp r
+        self.emit(&[0xF0, 0x44, 0xCB, 0x47 | bit << 3, 0x28, 1, 0xB8 | register]);
+        self.nops(2);
+        let away = (start as i64 - self.at as i64 - 2) as u8;
+        let code = self.draw.one(&[0x30, 0x20]);
+        self.emit(&[code, away]);
+    }
+
     /// Counts down; not always by the shortest loop.
     fn delay(&mut self) {
         let (register, count) = (self.draw.one(&[0, 1, 2, 3, 7]), self.draw.below(256));
@@ -217,6 +262,10 @@ impl Program {
     fn interrupt(&mut self) {
         self.emit(&[0xF5, 0x3E, 1, 0xEA, FLAG as u8, (FLAG >> 8) as u8]);
         if self.draw.below(3) == 0 {
+            let (register, line) = (self.draw.below(4), self.draw.below(150));
+            self.emit(&[0x06 | register << 3, line]);
+        }
+        if self.draw.below(3) == 0 {
             self.emit(&[0xF0, 0x44, 0xE0, 0x43]); // SCX by LY
         }
         self.emit(&[0xF1, 0xD9]);
@@ -241,7 +290,7 @@ pub(crate) fn waiting_program(seed: u64) -> Vec<u8> {
     p.routine();
     let again = p.at;
     for _ in 0..40 {
-        match p.draw.below(13) {
+        match p.draw.below(16) {
             0..3 => p.wait_for_line(),
             3 | 4 => p.wait_for_status(),
             5 => p.wait_for_flag(),
@@ -250,6 +299,8 @@ pub(crate) fn waiting_program(seed: u64) -> Vec<u8> {
             8 => p.delay(),
             9 => p.fill(),
             10 => p.transfer(),
+            11 | 12 => p.disturb_behind_ei(),
+            13 => p.wait_by_register(),
             _ => p.disturb(),
         }
         p.nops(4);
