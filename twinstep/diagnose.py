@@ -220,13 +220,12 @@ def _suspects(
     bare = {path.removeprefix("state.") for path in answer.paths}
     owners = [m.name for m in contract.modules if bare & m.owned()]
     # What is seen of a wrong state is wrong for that reason.
-    follow = (
-        [] if bare <= _SEEN else [m for m in owners if contract.module(m).owned() & bare <= _SEEN]
-    )
+    wrong = any(path.startswith("state.") for path in answer.paths)
+    follow = [m for m in owners if wrong and contract.module(m).owned() & bare <= _SEEN]
     owners = [name for name in owners if name not in follow]
     found = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
     if not found:
-        why = "no declared module owns the fields that differ"
+        why = "no declared module owns what differs of the state"
         if owners:
             why = "what owns the fields that differ agrees alone: how the step joins it differs"
         found = [Suspect("step", why)]

@@ -87,8 +87,9 @@ def run(args: argparse.Namespace) -> int:
     if not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
     if plan.sample and (args.again or args.resume):
-        before = sample_before(args.out / stem_of(campaign), args.resume)
-        campaign = prepare(replace(plan, before=before)) if before else campaign
+        option = "--resume" if args.resume else "--again"
+        before = sample_before(args.out / stem_of(campaign), option)
+        campaign = prepare(replace(plan, before=before))
     file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()

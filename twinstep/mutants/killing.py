@@ -170,7 +170,8 @@ def _ask(
     """Run a level's checks up to the first that fails. spent: takes the seconds of each."""
     name, clock, limit = "", _Clock(), question.limit(level)
     found = list(checks(lab, level, question.shipped))
-    if not question.locate:  # else those that find a single case, and so a suspect, come first
+    # Where level 3 is to locate, those that find a single case, and so a suspect, come first.
+    if not (question.locate and level == 3):
         found.sort(key=lambda one: -watch.worth(level, one[0]))
     try:
         with clock.running(limit):

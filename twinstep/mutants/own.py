@@ -219,24 +219,31 @@ def _answers(
         return
     # Processes, not threads: what ends a command's processes would end those of another, too.
     spawning = multiprocessing.get_context("spawn")
+    each = sorted(os.sched_getaffinity(0))[: min(count, len(names))]
     cores = spawning.Queue()
-    for core in sorted(os.sched_getaffinity(0))[:count]:
+    for core in each:
         cores.put(core)
     before = set(multiprocessing.active_children())
     pool = concurrent.futures.ProcessPoolExecutor(
-        count, spawning, _begin, (cores, env, ref.name, folder, tests.limit)
+        len(each), spawning, _begin, (cores, env, ref.name, folder, tests.limit)
     )
     try:
-        asked = {pool.submit(_ask, name): name for name in names}
-        for done in concurrent.futures.as_completed(asked):
-            yield asked[done], done.result()
+        under_way = {pool.submit(_ask, name): name for name in names}
+        for done in concurrent.futures.as_completed(under_way):
+            yield under_way[done], done.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - before:
+        processes_left = set(multiprocessing.active_children()) - before
+        for process in processes_left:
+            process.terminate()  # each ends what it has started
+        for process in processes_left:
+            process.join(_TO_END)
             process.kill()
             process.join()
 
 
+#: Seconds that a process may take to end its command.
+_TO_END = 10.0
 #: Of a process that asks.
 _here: tuple[OwnTests, dict[str, Mutant]]
 
@@ -247,6 +254,7 @@ def _begin(
     """Make ready, in a process that ends with its parent."""
     global _here  # noqa: PLW0603 - what a pool's initializer leaves
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)
     core = cores.get()
     os.sched_setaffinity(0, {core})

@@ -66,18 +66,17 @@ class ResultFile:
         return [_as_known(row, known) for row in found["mutants"] if row["id"] in asked]
 
 
-def sample_before(stem: Path, resumed: bool) -> tuple[str, ...]:
-    """Return the ids of the sample that an earlier result's was to be, or was.
+def sample_before(stem: Path, option: str) -> tuple[str, ...]:
+    """Return the ids of the sample that an earlier result's was to be, whatever was asked of it.
 
-    resumed: of the run that ended early, which may have begun from an earlier one. UserError if
-    there is none.
+    option: `--resume`, of the run that ended early, if one did; or `--again`. UserError if there is
+    none.
     """
     part = stem.with_name(stem.name + ".part.json")
-    whole = stem.with_name(stem.name + ".json")
-    if resumed:
-        found = _read(part if part.is_file() else whole, "--resume")
-        return tuple(found.get("sampled_before", ()))
-    return tuple(row["id"] for row in _read(whole, "--again")["mutants"])
+    early = option == "--resume" and part.is_file()
+    found = _read(part if early else stem.with_name(stem.name + ".json"), option)
+    # Results that do not name their sample are older, and whole.
+    return tuple(found.get("sampled") or (row["id"] for row in found["mutants"]))
 
 
 def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ def chosen(
     if not count or count >= len(mutants):
         return list(mutants)
     if before:
-        stay = [mutant for mutant in mutants if mutant.id in before][:count]
+        stay = chosen([mutant for mutant in mutants if mutant.id in before], count, seed)
         ids = {mutant.id for mutant in stay}
         rest = [mutant for mutant in mutants if mutant.id not in ids]
         if len(ids) < count:

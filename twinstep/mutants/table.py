@@ -38,7 +38,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "stopped": stopped,
         "kept": campaign.kept,
         "own_first": campaign.own_first,
-        "sampled_before": list(plan.before),
+        "sampled": [mutant.id for mutant in campaign.mutants] if plan.sample else [],
         "machine": machine.machine(cores),
         "versions": machine.versions(),
         "load_average": machine.load(),
@@ -93,10 +93,15 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         how = f"{some} of {asked}, the others until a level notices"
     yield (
         f"\n{how}. These are the suite's generic checks, level 3 with {found['episodes']} "
-        "episodes of each driver. What none of them notices is asked in the other variants, in "
+        "episodes of each driver. What none of them notices is asked in the other variants and in "
         f"candidates made of the same files{_more_episodes(found)}, and of the tests that the "
-        "environment has of its own, until one notices. Brackets hold Wilson's 95 % interval."
+        f"environment has of its own{_first(found)}, until one notices. "
+        "Brackets hold Wilson's 95 % interval."
     )
+
+
+def _first(found: dict[str, Any]) -> str:
+    return " (of these first)" if found.get("own_first") else ""
 
 
 def _more_episodes(found: dict[str, Any]) -> str:

@@ -262,16 +262,18 @@ def test_an_earlier_sample_stays_where_code_changes_and_what_is_gone_is_made_goo
     assert len(set(after)) == len(after) == 60
     assert set(before) - gone <= set(after)
     assert [m.id for m in mutants if m.id in set(after)] == after
-    assert len(chosen(mutants, 20, 0, before)) == 20
-    # The one that a run took over, and that it goes on with.
+    few = chosen(mutants, 20, 0, before)
+    assert len(few) == 20
+    assert {mutant.id for mutant in few} <= set(before)
+    assert len({mutant.path for mutant in few}) > len({mutant.path for mutant in mutants}) // 2
+    # The one that a run was to have, whatever it came to.
     stem = tmp_path / "pong"
     rows = [{"id": name} for name in before]
-    stem.with_suffix(".json").write_text(json.dumps({"mutants": rows, "sampled_before": ["a"]}))
-    assert sample_before(stem, resumed=False) == tuple(before)
-    assert sample_before(stem, resumed=True) == ("a",)
-    stem.with_suffix(".part.json").write_text(json.dumps({"mutants": []}))
-    assert sample_before(stem, resumed=True) == ()
-    assert sample_before(stem, resumed=False) == tuple(before)
+    stem.with_suffix(".json").write_text(json.dumps({"mutants": rows}))
+    assert sample_before(stem, "--again") == sample_before(stem, "--resume") == tuple(before)
+    stem.with_suffix(".part.json").write_text(json.dumps({"mutants": rows, "sampled": ["a"]}))
+    assert sample_before(stem, "--resume") == ("a",)
+    assert sample_before(stem, "--again") == tuple(before)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ _MODULES = (
         (["obs", "state.points"], [], ["score", "view"]),
         (["obs", "state.other"], [], ["step", "view", "score"]),
         (["obs"], ["view", "score"], ["step", "view", "score"]),
+        (["obs", "reward"], [], ["view", "score"]),
     ],
 )
 def test_what_is_seen_is_suspected_behind_the_state_that_it_is_seen_of(

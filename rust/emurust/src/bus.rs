@@ -119,13 +119,13 @@ impl Machine {
     fn read_io(&mut self, addr: u16, offset: u64) -> u8 {
         match addr {
             0xFF00 => self.io_written[0],
-            0xFF01 | 0xFF02 => {
+            0xFF01 => {
                 self.tick_serial();
-                if addr == 0xFF01 {
-                    0xFF
-                } else {
-                    self.serial.control
-                }
+                0xFF
+            }
+            0xFF02 => {
+                self.tick_serial();
+                self.serial.control
             }
             0xFF04..=0xFF07 => {
                 self.tick_timer();

@@ -12,7 +12,7 @@ pub(crate) const RAM_BANK: usize = 0x2000;
 /// Largest ROM: a saved state keeps 8 bits of the bank's number.
 pub(crate) const MOST_BANKS: usize = 256;
 
-/// Banks of a cartridge with several games, if each of them begins with the logo.
+/// Banks of a cartridge with several games, if all have the same 48 bytes at 0104.
 const MULTICART_BANKS: usize = 64;
 
 /// The chip that switches banks.
@@ -80,7 +80,6 @@ impl Cartridge {
         if banks > MOST_BANKS {
             return Err(CartridgeError::Banks(banks));
         }
-        // Games of 256 KB each in a cartridge of 1 MB.
         let logo = |bank: &[u8]| bank[0x104..0x134] == rom[0x104..0x134];
         let multicart = mapper == MapperKind::Mbc1
             && banks == MULTICART_BANKS

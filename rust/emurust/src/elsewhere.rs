@@ -42,7 +42,7 @@ pub(crate) struct Elsewhere<'a> {
     /// It is in the vertical blank and stays there, and the slice may end anywhere. Elsewhere a write
     /// to a register is seen, or not seen, by an event in the same instruction.
     pub blank: bool,
-    /// A slice may end anywhere without anything coming of it: no interrupt or event is due.
+    /// A slice may end anywhere without anything coming of it: no interrupt is due, and no event was moved.
     pub calm: bool,
 }
 

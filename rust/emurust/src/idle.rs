@@ -171,6 +171,9 @@ impl Machine {
 
     /// Whether the instruction at PC, one of those above, uses no register but A.
     pub(crate) fn uses_only_a(&mut self) -> bool {
+        if self.registers.pc >= 0x7FFD {
+            return false; // reading there may change something
+        }
         let [code, low] = [0, 1].map(|away| self.read(self.registers.pc.wrapping_add(away)));
         match code {
             0xCB => low & 7 == 7,

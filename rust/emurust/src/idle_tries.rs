@@ -121,6 +121,8 @@ impl Machine {
         }
         let after = self.registers;
         (self.registers, self.cycles, self.bail) = (registers, cycles, bail);
+        // Such a pass is to be run.
+        back &= self.mapper.ram_bank == ram_bank;
         self.mapper.ram_bank = ram_bank;
         let lcd = &mut self.lcd;
         (lcd.clock, lcd.clock_target, lcd.last_cycles) = clocks;

@@ -23,7 +23,7 @@ pub(crate) struct Stretch {
     pub open: bool,
     /// It is in the vertical blank, and nothing else is due.
     pub blank: bool,
-    /// Nothing is due before the slice's end.
+    /// The next event is the one that ends the slice.
     pub quiet: bool,
     /// Where the program was when the last slice, or line, began.
     pub last_pc: u16,
@@ -76,7 +76,7 @@ impl Machine {
                 late: 0,
                 last_pc: self.last_slice_pc,
                 blank: ahead.as_ref().is_some_and(|ahead| !ahead.picture),
-                quiet: !moved || self.quiet_until(end),
+                quiet: !moved || self.lcd.event_at().min(self.others_due()) == end,
                 open: match &ahead {
                     Some(ahead) => !ahead.picture,
                     None => self.lcd.event_at() >= end,
@@ -102,11 +102,12 @@ impl Machine {
         }
     }
 
-    /// Whether nothing is due before `end`, by what is written in the registers now.
-    fn quiet_until(&self, end: u64) -> bool {
+    /// When the timer or the serial port has its next event, by what is in their registers now. By the
+    /// last look it may be another: what was written since ends the slice, but not right behind EI, nor
+    /// if a dispatch wrote it.
+    fn others_due(&self) -> u64 {
         let timer = self.timer.last_cycles + self.timer.cycles_to_interrupt();
-        let serial = self.cycles + self.serial.cycles_to_event(self.cycles);
-        self.lcd.event_at().min(timer).min(serial) >= end
+        timer.min(self.cycles + self.serial.cycles_to_event(self.cycles))
     }
 
     /// The lines ahead, if the slice lasts to the picture unit's next event and nothing else is due.
@@ -115,12 +116,8 @@ impl Machine {
             return None;
         }
         let alike = self.lcd.alike(false)?;
-        // Not by the last look: what was written since ends the slice, but not right behind EI, nor if
-        // a dispatch wrote it.
-        let timer = self.timer.last_cycles + self.timer.cycles_to_interrupt();
-        let serial = self.cycles + self.serial.cycles_to_event(self.cycles);
         // Lines, from the one in progress on, that end before something else is due.
-        let whole = (timer.min(serial) - 1).checked_sub(alike.start)? / LINE;
+        let whole = (self.others_due() - 1).checked_sub(alike.start)? / LINE;
         let further = whole.checked_sub(1)?;
         let picture = self.lcd.in_picture();
         // The event behind the vertical blank's last line ends the slice whatever comes of it.

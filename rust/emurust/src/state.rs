@@ -195,6 +195,7 @@ impl Machine {
         let mut hidden = Reader(&record[expected - HIDDEN..]);
         made.read_hidden(&mut hidden)?;
         made.settle();
+        made.plain = self.plain;
         *self = made;
         Ok(())
     }
