@@ -223,13 +223,14 @@ def _last_steps(answer: Any, rows: int = 3, columns: int = 9) -> dict[str, Any]:
 def _where(pair: Pair, module: str) -> dict[str, Any]:
     """Return where a suspect lives: the candidate's `path:line` and the oracle's location.
 
-    helpers: further places of the candidate, as they are declared.
+    helpers: further places of the candidate, as they are declared; only where there are any.
     """
     declared = pair.candidate.sources.get(module, "")
     source = ""
     if any(m.name == module for m in pair.subject.contract.modules):
         source = pair.subject.contract.module(module).source
-    more = {"source": source, "helpers": list(pair.candidate.helpers.get(module, ()))}
+    helpers = pair.candidate.helpers.get(module, ())
+    more = {"source": source} | ({"helpers": list(helpers)} if helpers else {})
     if not declared:
         return {"place": "", "symbol": "", **more}
     path, _, symbol = declared.partition(":")

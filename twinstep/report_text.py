@@ -111,7 +111,6 @@ def _fix(record: dict[str, Any]) -> str:
     for place, suspect in enumerate(record["suspects"]):
         word = "Suspect" if place == 0 else "Then"
         where = f" (`{suspect['place']}`)" if suspect["place"] else ""
-        # A report of an earlier version names no helpers.
         if more := [f"`{helper}`" for helper in suspect.get("helpers", ())]:
             where += f", with {', '.join(more)}"
         source = f"; the oracle has it at `{suspect['source']}`" if suspect["source"] else ""
