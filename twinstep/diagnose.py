@@ -96,7 +96,7 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         call, call_oracle, why, agree = _called_alone(case, answer, witness, oracle, runner, rules)
     suspects = _suspects(contract, answer, call, why, checked, case, agree)
     if answer.step == 0 and call is None and case.kind == "episode":
-        suspects = (*_beyond_reset(case, answer, oracle, runner, rules), *suspects)[:3]
+        suspects = (*_beyond_reset(case, answer, oracle, runner, rules)[:2], *suspects)[:3]
     near = None
     if call is not None:
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
