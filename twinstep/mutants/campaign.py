@@ -74,8 +74,8 @@ class Campaign:
     def own_first(self) -> bool:
         """Whether the environment's own tests are asked before the other variants.
 
-        Crates' tests tell in seconds, and EmuRust's ten variants take two minutes of a survivor. Of
-        a bug in JAX each run of such tests compiles a step anew.
+        Crates' tests tell sooner than a compiled candidate's variants, of which EmuRust has ten. Of a
+        bug in JAX each run of such tests compiles a step anew.
         """
         return bool(self.pair.candidate.build)
 
