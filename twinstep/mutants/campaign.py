@@ -74,8 +74,8 @@ class Campaign:
     def own_first(self) -> bool:
         """Whether the environment's own tests are asked before the other variants.
 
-        Crates' tests tell sooner than a compiled candidate's variants, of which EmuRust has ten. Of a
-        bug in JAX each run of such tests compiles a step anew.
+        Crates' tests tell sooner than the variants of a compiled candidate. Of a bug in JAX each
+        run of such tests compiles a step anew.
         """
         return bool(self.pair.candidate.build)
 
