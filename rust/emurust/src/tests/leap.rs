@@ -108,3 +108,34 @@ fn what_is_no_instruction_locks_up_in_any_memory_plainly_and_quickly() {
         }
     }
 }
+
+/// A cartridge with MBC1 and four banks of RAM, of which the second is chosen, and this code behind that.
+fn with_ram(code: &[u8]) -> Vec<u8> {
+    let mut rom = vec![0; 0x8000];
+    (rom[0x147], rom[0x149]) = (3, 3);
+    // Some frames later, for none of this is leapt in the first: ld bc, 2000; dec bc; ld a, b; or c; jr nz
+    // ld a, 0A; ld [0], a; ld a, 1; ld [6000], a; ld [4000], a
+    let start = [
+        0x01, 0, 0x20, 0x0B, 0x78, 0xB1, 0x20, 0xFB, 0x3E, 0x0A, 0xEA, 0, 0, 0x3E, 1, 0xEA, 0,
+        0x60, 0xEA, 0, 0x40,
+    ];
+    rom[0x100..0x103].copy_from_slice(&[0xC3, 0x50, 0x01]);
+    rom[0x150..0x150 + start.len()].copy_from_slice(&start);
+    rom[0x150 + start.len()..][..code.len()].copy_from_slice(code);
+    rom[0x14D] = rom[0x134..0x14D]
+        .iter()
+        .fold(0u8, |sum, byte| sum.wrapping_sub(byte.wrapping_add(1)));
+    rom
+}
+
+#[test]
+fn a_wait_that_reads_cartridge_ram_in_one_line_chooses_its_bank_there() {
+    // ld hl, A000; ld de, C000
+    // ldh a, [LY]; cp 100; jr nz; ld a, [hl]; nop; jr back; ld a, [de]; jr back: 52 cycles either way
+    let code = [
+        0x21, 0, 0xA0, 0x11, 0, 0xC0, 0xF0, 0x44, 0xFE, 100, 0x20, 4, 0x7E, 0, 0x18, 0xF6, 0x1A,
+        0x18, 0xF3,
+    ];
+    let made = Cartridge::new(with_ram(&code)).expect("a cartridge");
+    assert_eq!(first_difference(&made, 0), None);
+}
