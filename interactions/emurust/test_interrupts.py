@@ -106,6 +106,44 @@ def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, mov
     console.play(lab, programs, steps=8)
 
 
+@pytest.mark.parametrize("register", ["TAC", "TIMA"])
+def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(lab, register):
+    """The write behind EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
+    programs = []
+    for wait in range(0, 160, 4):
+        program = _noting(Program()).write("IE", 1).write("TAC", 5).code("ld hl, $C000")
+        begin = program.at
+        program.code("di\nline:\nldh a, [$44]\ncp 20\njr nz, line").write("IF", 0)
+        program.write("TAC", 5).write("TIMA", 0xF8)
+        program.code(f"xor a\nei\nldh [{register}], a\nldh [$00], a").wait(min(wait, 44))
+        program.emit(*(0x00,) * ((wait - min(wait, 44)) // 4)).code("ei\nhalt\nnop\ninc a")
+        programs.append(_noted(program).jump(begin).rom())
+    for steps in (1, 4):
+        console.play(lab, programs, steps=steps)
+
+
+@pytest.mark.parametrize("stack", [0xFF06, 0xFF07])
+def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(lab, stack):
+    """The handler writes FF00 at once, and then only counts."""
+    programs = []
+    for tac in (0, 4, 5):
+        for counted in (0x00, 0xC0, 0xE0, 0xF0, 0xFA):
+            program = Program().write("IE", 5).write("TAC", tac).write("TMA", 0xF0)
+            # The interrupt of the timer: notes what was counted.
+            program.put(0x50, bytes((0xC3, 0x00, 0x7E)))
+            program.put(0x7E00, "ld a, c\nld [hl+], a\nld a, b\nld [hl+], a\nldh a, [$04]\n"
+                                "ld [hl+], a\nld a, h\nand $CF\nld h, a\nreti")  # fmt: skip
+            program.put(0x40, bytes((0xC3, 0x00, 0x7F)))
+            program.put(0x7F00, "ldh [$00], a\nld sp, $DFF0\nei\nnop\non:\ninc bc\njr on")
+            program.code("ld hl, $C000\nld bc, 0\nxor a").write("TIMA", counted)
+            program.write("IF", 0).word(0x31, stack)
+            # Code where PC's bytes switch the timer on.
+            program.jump(0x0535)
+            program.put(0x0535, "ei\nspin:\njr spin")
+            programs.append(program.rom())
+    console.play(lab, programs, steps=6)
+
+
 def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
     """Sprites make lines off the processor's grid: HALT for STAT's and the timer's interrupts."""
     rng = np.random.default_rng(31)
