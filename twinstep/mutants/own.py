@@ -231,6 +231,11 @@ def _answers(
         under_way = {pool.submit(_ask, name): name for name in names}
         for done in concurrent.futures.as_completed(under_way):
             yield under_way[done], done.result()
+    except concurrent.futures.BrokenExecutor as broken:
+        raise UserError(
+            "a process that asks own tests was ended from outside, for memory perhaps: "
+            "`--resume` goes on, with fewer --workers"
+        ) from broken
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         processes_left = set(multiprocessing.active_children()) - before

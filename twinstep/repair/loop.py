@@ -13,7 +13,7 @@ Nothing is decided but by the journal's entries, so that a killed run goes on wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ VERIFIED, BUDGET, PERSON, BREACH = 0, 1, 2, 3
 BREACHES = 2
 #: The phase that asks for speed.
 SPEED = 5
+#: Characters of what the compiler says, say, of a try that was undone.
+_TROUBLE = 2000
 
 
 @dataclass(frozen=True)
@@ -109,18 +111,24 @@ class Loop:
 
     def _modules(self) -> None:
         """Phase 1: until level 1 passes as a whole."""
-        while True:
-            found = self._check(Stage((1,)))
-            if found.good:
-                return
-            failing = [name for name in self._asking.order() if found.failed_of(name)]
+        stage = Stage((1,))
+        found = self._check(stage)
+        while not found.good:
+            failing = self._failing(found)
             for name in failing:
-                stage = Stage((1,), (name,))
+                alone = Stage((1,), (name,))
                 # What another module's mending may have mended, too, is looked at again.
                 again = name != failing[0] and self._asking.written(self._commit, name)
-                self._mend(1, name, stage, self._check(stage) if again else found)
-            if not failing:
-                self._mend(1, "", Stage((1,)), found)
+                self._mend(1, name, alone, self._check(alone) if again else found)
+            if failing:
+                found = self._check(stage)
+            else:
+                # What does not compile, say, fails no module's tests: they tell once it does.
+                found = self._mend(1, "", stage, found, self._failing)
+
+    def _failing(self, found: Found) -> list[str]:
+        """Return the modules that a check names, each after those it needs."""
+        return [name for name in self._asking.order() if found.failed_of(name)]
 
     def _whole(self, phase: int, stage: Stage) -> None:
         self._mend(phase, "", stage, self._check(stage))
@@ -204,15 +212,28 @@ class Loop:
             return ""
         return f"not faster: {said}"
 
-    def _mend(self, phase: int, module: str, stage: Stage, found: Found) -> None:
-        """Ask until a stage passes. What makes it worse is undone."""
-        while not found.good:
+    def _mend(
+        self,
+        phase: int,
+        module: str,
+        stage: Stage,
+        found: Found,
+        enough: Callable[[Found], Sequence[str]] = lambda found: (),
+    ) -> Found:
+        """Ask until a stage passes; return what it said last. What makes it worse is undone.
+
+        enough: of what a stage says; no more is asked for where there is any of it.
+        """
+        while not found.good and not enough(found):
             self._try(phase, module or self._asking.guilty(self._commit, found), found, stage)
             again = self._check(stage)
             if again.worse_than(found):
                 self._undo(f"it made things worse: {again.summary}")
+                if again.trouble:
+                    self._last += f"\n```\n{again.trouble[:_TROUBLE]}\n```"
             else:
                 found = again
+        return found
 
     def _undo(self, why: str) -> None:
         """Make the files of the last try those of before it. why: its first line is told."""

@@ -105,6 +105,20 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     assert not multiprocessing.active_children()
 
 
+def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(campaign, tmp_path):
+    rows = [{"id": one.id, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+            for one in campaign.mutants[:5]]  # fmt: skip
+
+    def ends(text):
+        if ", 1 of 5" in text:
+            for process in multiprocessing.active_children():
+                process.kill()
+
+    with pytest.raises(UserError, match="ended from outside"):
+        list(asked("pong", campaign.pair.candidate, rows, ends, tmp_path, 2))
+    assert any("own" not in row for row in rows)
+
+
 @pytest.mark.parametrize(
     "before", ["", "twinstep/", "elsewhere/twinstep/", "../site-packages/twinstep/"]
 )

@@ -1,0 +1,85 @@
+"""`twinstep repair` takes Pong's Rust engine from an empty `src` to verified.
+
+Nothing of the module can be imported until the crate compiles, so that the first try writes all of
+it: a part that panics, one that is wrong, and a wrong step.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from twinstep.oracles.pong import upstream
+from twinstep.tests.need import need
+from twinstep.tests.scratch import Folder
+from twinstep.tests.scripted import Repaired
+
+ROOT = Path(__file__).parents[2]
+HERE = "rust/pong/src"
+RIGHT = {path.name: path.read_text() for path in (ROOT / HERE).glob("*.rs")}
+BALL = ("y + BALL_SIZE > HEIGHT", "y + BALL_SIZE >= HEIGHT")
+STEP = ("wrapping_add(1)", "wrapping_add(2)")
+PANICS = "pub fn opponent_paddle(_: f32, _: f32) -> f32 {\n    todo!()\n}\n"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="installed, not a checkout"),
+]
+
+
+def wrong(name, right, planted):
+    assert right in RIGHT[name]
+    return RIGHT[name].replace(right, planted)
+
+
+def series():
+    """All of it; then a part at a time, of which one does not compile at first."""
+    first = RIGHT | {"opponent_paddle.rs": PANICS}
+    first |= {"ball.rs": wrong("ball.rs", *BALL), "step.rs": wrong("step.rs", *STEP)}
+    tries = [
+        first,
+        {"ball.rs": wrong("ball.rs", "ball_x + ball_vx", "ball_x + speed")},
+        {"ball.rs": RIGHT["ball.rs"]},
+        {"opponent_paddle.rs": RIGHT["opponent_paddle.rs"]},
+        {"step.rs": RIGHT["step.rs"]},
+    ]
+    return "\n".join(
+        f"def try{number}():\n"
+        + "".join(f"    write('{HERE}/{name}', {text!r})\n" for name, text in files.items())
+        for number, files in enumerate(tries, 1)
+    )
+
+
+@pytest.fixture(scope="module")
+def repaired(tmp_path_factory):
+    need(upstream.probe({}))
+    made = Repaired(Folder(tmp_path_factory.mktemp("pong") / "project"))
+    subprocess.run(["git", "clone", "-q", "--no-local", str(ROOT), str(made.folder)], check=True)
+    for path in (made.folder / HERE).iterdir():
+        path.unlink()
+    made.commit(series())
+    args = ("--env", "pong", "--candidate", "rust", "--agent", "scripted", "--phases", "123")
+    return made, made.repair(*args, limit=3600)
+
+
+def test_from_an_empty_folder_to_verified(repaired):
+    made, done = repaired
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdict = json.loads((made.run / "verdict.json").read_text())
+    assert all(not pair["missing"] for pair in verdict["pairs"].values())
+
+
+def test_modules_come_one_by_one_as_soon_as_the_crate_compiles(repaired):
+    made, _ = repaired
+    modules = [entry["module"] for entry in made.log("try")]
+    assert modules[1:] == ["ball", "ball", "opponent_paddle", "step"]
+
+
+def test_a_try_that_does_not_compile_is_undone_and_told_with_the_compilers_words(repaired):
+    made, _ = repaired
+    assert [entry["number"] for entry in made.log("undo")] == [2]
+    prompts = [Path(made.run, "tries", f"{n}.md").read_text() for n in (2, 3)]
+    assert all("Counterexample (one module call)" in text for text in prompts)
+    assert "cannot find value `speed`" not in prompts[0]
+    assert "cannot find value `speed`" in prompts[1]
