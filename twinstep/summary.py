@@ -92,8 +92,7 @@ class Summary:
         if report.when == "call" or report.outcome != "passed":
             self._outcomes[report.nodeid] = _outcome(report)
             if report.outcome == "failed":
-                why = report.longreprtext.strip().splitlines() or ["it failed without a word"]
-                said = attached.get(BROKEN) or why[-1]
+                said = attached.get(BROKEN) or _last_words(report.longreprtext)
                 self._why[report.nodeid] = f"report {record['id']}" if record else said
         if report.when != "setup" or report.outcome != "passed":
             self._ended.add(report.nodeid)
@@ -301,6 +300,12 @@ def _outcome(test: pytest.TestReport) -> str:
         return "expected_failures"
     faulty = any(name == FAULT for name, _ in test.user_properties)
     return "errors" if test.outcome == "failed" and faulty else test.outcome
+
+
+def _last_words(failure: str) -> str:
+    """Return the last line of a failure's text that says something; a group ends in a rule."""
+    lines = [line.strip(" |") for line in failure.splitlines()]
+    return next((line for line in reversed(lines) if line.strip("+-")), "it failed without a word")
 
 
 def _counts(level: dict[str, int]) -> str:

@@ -40,7 +40,7 @@ class Found:
 
     def failed_of(self, module: str) -> bool:
         """Whether a test of a module failed."""
-        return any(test.endswith(f"-{module}]") for test in self.failed)
+        return any(_is_of(test, module) for test in self.failed)
 
     def worse_than(self, other: Found) -> bool:
         """Whether more fails than in another check of the same stage.
@@ -53,6 +53,10 @@ class Found:
 
     def _failures(self) -> int:
         return sum(REGRESSIONS not in test for test in self.failed)
+
+
+def _is_of(test: str, module: str) -> bool:
+    return test.endswith(f"-{module}]")
 
 
 class Checks:
@@ -119,7 +123,11 @@ class Checks:
         )
 
     def text(self, found: Found, module: str) -> str:
-        """Return what a prompt tells of a check: one report, that of the module if there is one."""
+        """Return what a prompt tells of a check: one report, that of the module if there is one.
+
+        Where the module's own tests failed without a report, as where it panics, what they say:
+        another module's report would send the agent elsewhere.
+        """
         records = [(name, report.read(self._reports / f"{name}.json")) for name in found.reports]
         mine = [
             name
@@ -127,11 +135,14 @@ class Checks:
             if module in [s["module"] for s in record["suspects"][:1]]
             or record["case"].get("module") == module
         ]
-        for name in [*mine, *found.reports][:1]:
+        why = [said for test, said in found.why.items()
+               if _is_of(test, module) and not said.startswith("report ")]  # fmt: skip
+        others = [] if why else found.reports
+        for name in [*mine, *others][:1]:
             return (self._reports / f"{name}.md").read_text()
         if found.trouble:
             return found.trouble
-        lines = dict.fromkeys(found.why.values())
+        lines = dict.fromkeys(why or found.why.values())
         return "\n".join([f"{found.summary}:", *list(lines)[:10]])
 
     def counts(self, found: Found) -> str:

@@ -238,7 +238,7 @@ class Loop:
     def _undo(self, why: str) -> None:
         """Make the files of the last try those of before it. why: its first line is told."""
         number, commit = self._tries[-1]["number"], self._tries[-1]["base"]
-        short = why.partition("\n")[0]
+        short = why.partition("\n")[0].rstrip(":")
 
         def restore() -> dict[str, Any]:
             made = self._bench.restore(commit, f"undo {number}: {short}")

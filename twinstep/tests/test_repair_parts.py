@@ -4,13 +4,15 @@ import fcntl
 import json
 import site
 import sys
+import traceback
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import twinstep
 from twinstep.errors import UserError
-from twinstep.repair import agents, building, processes, watching
+from twinstep.repair import agents, building, checks, processes, watching
 from twinstep.repair.folders import (
     Repository,
     changed,
@@ -21,6 +23,7 @@ from twinstep.repair.folders import (
 )
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
+from twinstep.summary import _last_words
 from twinstep.tests import tiny_rust
 from twinstep.tests.scripted import Repaired
 
@@ -193,6 +196,25 @@ def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
     found = [p.relative_to(tmp_path / "run") for p in (tmp_path / "run").rglob("*") if p.is_file()]
     assert found == [Path("oracles/one/file")]
     with_references(tmp_path / "run")
+
+
+def test_a_module_that_fails_without_a_report_is_told_in_its_tests_words(tmp_path, monkeypatch):
+    """It panics, say; what another module does wrong is for another prompt."""
+    monkeypatch.setattr(checks.report, "read", lambda path: {"suspects": [{"module": "ball"}],
+                                                             "case": {}})  # fmt: skip
+    (tmp_path / "aa.md").write_text("about ball")
+    why = {"test[p-ball]": "report aa", "test[p-side]": "it panics", "more[p-side]": "it panics"}
+    found = checks.Found("level 1", False, 0, tuple(why), why, "", ("aa",), "ball", True)
+    told = checks.Checks(None, SimpleNamespace(reports=tmp_path), "base")
+    assert told.text(found, "side") == "3 of 3 fail:\nit panics"
+    assert told.text(found, "ball") == told.text(found, "") == "about ball"
+
+
+def test_what_a_failure_says_last_is_no_rule_of_a_group():
+    group = ExceptionGroup("two", [ValueError("first"), KeyError("second")])
+    assert _last_words("".join(traceback.format_exception(group))) == "KeyError: 'second'"
+    assert _last_words("Traceback\n  a line\nValueError: it\n") == "ValueError: it"
+    assert _last_words(" \n") == "it failed without a word"
 
 
 def test_a_library_in_rust_is_built_from_the_checkout(tmp_path):
