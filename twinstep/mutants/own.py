@@ -1,14 +1,16 @@
 """Ask the tests that an environment has of its own what the generic checks did not notice.
 
-`python -m twinstep.mutants.own ENV CANDIDATE ID OUT` plants one bug (`-`: none) in a process and
-runs these tests there, up to the first that fails. A bug in Rust is compiled before, in a copy of
-the project, and the process runs in that.
+`python -m twinstep.mutants.own ENV CANDIDATE ID OUT ANSWERS LEARNING` plants one bug (`-`: none)
+in a process and runs these tests there, up to the first that fails. A bug in Rust is compiled
+before, in a copy of the project, and the process runs in that. What the oracle answers without a
+bug (LEARNING is `yes`) is filed, and is not played again for each bug.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
 import ctypes
+import functools
 import importlib
 import importlib.util
 import json
@@ -25,11 +27,12 @@ from typing import Any
 
 import pytest
 
-from twinstep import registry
+from twinstep import harness, registry
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants.killing import Kill
 from twinstep.mutants.mutator import all_mutants, planted
+from twinstep.mutants.remembering import FilingOracle
 from twinstep.mutants.rust_workshop import Workshop
 from twinstep.mutants.sites import Mutant
 from twinstep.mutants.workers import DIES_WITH_PARENT
@@ -46,11 +49,12 @@ class OwnTests:
     """The tests of one candidate's environment: those beside the generic ones in the suite's
     packages, those that the candidate names in `tests`, and those of its Rust crates.
 
-    folder: where a compiled candidate is copied to.
+    folder: where a compiled candidate is copied to. Beside it lie the oracle's answers.
     """
 
     def __init__(self, env: str, ref: CandidateRef, folder: Path) -> None:
         self._env, self._ref = env, ref
+        self._answers = folder.absolute().with_name("answers")
         self.limit = 0.0
         self._shop = Workshop(ref, folder) if ref.build else None
 
@@ -85,6 +89,8 @@ class OwnTests:
         with tempfile.TemporaryDirectory(prefix="twinstep-own-") as held:
             out, log = Path(held) / "found.json", Path(held) / "log"
             command = [sys.executable, "-m", __name__, self._env, self._ref.name, mutant, str(out)]
+            # Without a bug there is no limit yet.
+            command += [str(self._answers), "no" if self.limit else "yes"]
             ended = processes.run(command, project, os.environ | more, limit, log)
             if ended.timed_out:
                 return ended.seconds, Kill(1, "own tests", "time", f"not done after {limit:g} s")
@@ -147,7 +153,10 @@ class _First:
             )
 
 
-def _main(env: str, candidate: str, mutant: str, out: str) -> None:
+def _main(env: str, candidate: str, mutant: str, out: str, answers: str, learning: str) -> None:
+    harness.OracleProcess = functools.partial(  # pyright: ignore[reportAttributeAccessIssue]
+        FilingOracle, Path(answers), learning == "yes"
+    )
     ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
     bug = None
     if mutant != "-":

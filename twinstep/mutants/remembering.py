@@ -1,13 +1,16 @@
-"""A reference that answers what was asked before from memory: all mutants ask the same."""
+"""Oracles that answer what was asked before from memory: all mutants ask the same."""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from twinstep import paths
 from twinstep.contract import Module
 from twinstep.harness import Harness, OracleNeeded, Reference
 from twinstep.registry import Subject
@@ -35,6 +38,37 @@ class RememberingOracle(OracleProcess):
         if self.learning:
             self._known[key] = answer
         return answer
+
+
+class FilingOracle(OracleProcess):
+    """An oracle whose answers lie in a folder, for processes that ask the same in turn.
+
+    learning: whether it files what is asked for the first time.
+    """
+
+    def __init__(self, folder: Path, learning: bool, subject: Subject) -> None:
+        super().__init__(subject)
+        self._folder, self._learning = folder, learning
+        params = sorted(subject.contract.params.items())
+        self._name = subject.env.name, [(name, _contents(value)) for name, value in params]
+
+    def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
+        if method not in _ALONE:
+            return super()._ask(method, *args, limit=limit)
+        asked = pickle.dumps((self._name, method, args))
+        file = self._folder / hashlib.sha256(asked).hexdigest()
+        if file.exists():
+            return pickle.loads(zlib.decompress(file.read_bytes()))
+        answer = super()._ask(method, *args, limit=limit)
+        if self._learning:
+            paths.write_atomically(file, zlib.compress(pickle.dumps(answer), 1))
+        return answer
+
+
+def _contents(value: Any) -> Any:
+    """Return a parameter; of a file, which may lie elsewhere the next time, a hash of it."""
+    named = isinstance(value, str) and value and Path(value).is_file()
+    return hashlib.sha256(Path(value).read_bytes()).digest() if named else value
 
 
 class RememberingReference(Reference):
