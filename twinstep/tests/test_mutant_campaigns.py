@@ -7,9 +7,12 @@ import os
 import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from twinstep import registry
 from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.mutants import asking, command, workers
@@ -17,10 +20,12 @@ from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.killing import Kill, Verdict
 from twinstep.mutants.own import asked, from_the_root
+from twinstep.mutants.remembering import FilingOracle, _contents
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
 from twinstep.mutants.workers import rows
+from twinstep.supervisor import OracleProcess
 
 
 @pytest.fixture
@@ -117,6 +122,46 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(campaign, 
     with pytest.raises(UserError, match="ended from outside"):
         list(asked("pong", campaign.pair.candidate, rows, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
+
+
+def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside_a_bug(
+    monkeypatch, tmp_path
+):
+    asked_of, real = [], OracleProcess._ask
+
+    def spied(self, method, *args, **more):
+        asked_of.append(method)
+        return real(self, method, *args, **more)
+
+    monkeypatch.setattr(OracleProcess, "_ask", spied)
+    pong = registry.environment("pong")
+    subjects = [registry.Subject(pong, variant) for variant in pong.variants[:2]]
+    inputs = {"paddle_yl": np.float32([100, 200]), "ball_y": np.float32([300, 20])}
+
+    def answer(learning, subject=subjects[0], **changed):
+        oracle = FilingOracle(tmp_path / "answers", learning, subject)
+        try:
+            return oracle.call("opponent_paddle", inputs | changed)["paddle_yl"].tolist()
+        finally:
+            oracle.close()
+
+    first = answer(False)
+    assert [answer(True), answer(False), answer(True)] == [first] * 3
+    assert asked_of.count("call") == 2
+    for _ in range(2):  # another question, another variant: both are asked each time
+        assert answer(False, ball_y=np.float32([20, 300])) != first
+        answer(False, subjects[1])
+    assert asked_of.count("call") == 6
+    assert len(list((tmp_path / "answers").iterdir())) == 1
+
+
+def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(tmp_path):
+    names = [str(tmp_path / name) for name in ("a.gb", "b.gb", "c.gb")]
+    for name, held in zip(names, (b"one", b"one", b"two"), strict=True):
+        Path(name).write_bytes(held)
+    first, same, other = map(_contents, names)
+    assert first == same != other
+    assert [_contents(value) for value in ("", 3, "given")] == ["", 3, "given"]
 
 
 @pytest.mark.parametrize(
