@@ -38,8 +38,10 @@ from twinstep.mutants.sites import Mutant
 from twinstep.mutants.workers import DIES_WITH_PARENT
 from twinstep.repair import processes
 
-#: Seconds on the clock that the tests may take, and how many times what they take without a bug.
-LIMIT, _SLOWER = 900.0, 10
+#: Seconds on the clock without a bug that nothing is known of yet.
+_FIRST = 3600.0
+#: With one: so many, which also compile a crate's tests, and so many times what they take without.
+_LEAST, _SLOWER = 120.0, 10
 _SUITES = ("properties", "interactions", "rollouts")
 _LEVELS = (1, 2, 3)
 _GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -55,33 +57,43 @@ class OwnTests:
     def __init__(self, env: str, ref: CandidateRef, folder: Path) -> None:
         self._env, self._ref = env, ref
         self._answers = folder.absolute().with_name("answers")
-        self.limit = 0.0
+        #: Seconds for each crate's tests, and for the others; 0: not known yet.
+        self.limits = 0.0, 0.0
         self._shop = Workshop(ref, folder) if ref.build else None
 
     def begin(self) -> None:
-        """Run them without a bug, and set a limit by that. UserError if one fails."""
-        seconds, found = self._asked(None, 4 * LIMIT)
+        """Run them without a bug, and set limits by that. UserError if one fails."""
+        self._good(_FIRST, _FIRST)  # compiles, and asks the oracle
+        crates, others = self._good(_FIRST, _FIRST)
+        self.limits = _LEAST + _SLOWER * crates, _LEAST + _SLOWER * others
+
+    def _good(self, *limits: float) -> tuple[float, float]:
+        *seconds, found = self._asked(None, *limits)
         if found is not None:
             raise UserError(
                 f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
                 f"({found.check}: {found.detail}): mend it first"
             )
-        self.limit = max(LIMIT, _SLOWER * seconds)
+        return tuple(seconds)
 
     def ask(self, mutant: Mutant) -> Kill | None:
         """Return what the tests make of a mutant, None if all pass."""
-        return self._asked(mutant, self.limit)[1]
+        return self._asked(mutant, *self.limits)[-1]
 
-    def _asked(self, mutant: Mutant | None, limit: float) -> tuple[float, Kill | None]:
+    def _asked(
+        self, mutant: Mutant | None, crates: float, others: float
+    ) -> tuple[float, float, Kill | None]:
+        """Return the seconds of the crates' tests and of the others, and what noticed."""
         shop = self._shop
         if shop is None:
-            return self._run(mutant.id if mutant else "-", limit, Path.cwd(), {})
+            return 0.0, *self._run(mutant.id if mutant else "-", others, Path.cwd(), {})
         with shop.built(mutant):
             begun = time.monotonic()
-            if failed := shop.tested(limit):
-                return 0.0, Kill(1, "the crates' own tests", "difference", failed)
-            kill = self._run("-", limit, shop.project, {"PYTHONPATH": shop.import_path})[1]
-            return time.monotonic() - begun, kill
+            if failed := shop.tested(crates):
+                return 0.0, 0.0, Kill(1, "the crates' own tests", "difference", failed)
+            seconds = time.monotonic() - begun
+            more = {"PYTHONPATH": shop.import_path}
+            return seconds, *self._run("-", others, shop.project, more)
 
     def _run(
         self, mutant: str, limit: float, project: Path, more: dict[str, str]
@@ -90,7 +102,7 @@ class OwnTests:
             out, log = Path(held) / "found.json", Path(held) / "log"
             command = [sys.executable, "-m", __name__, self._env, self._ref.name, mutant, str(out)]
             # Without a bug there is no limit yet.
-            command += [str(self._answers), "no" if self.limit else "yes"]
+            command += [str(self._answers), "no" if any(self.limits) else "yes"]
             ended = processes.run(command, project, os.environ | more, limit, log)
             if ended.timed_out:
                 return ended.seconds, Kill(1, "own tests", "time", f"not done after {limit:g} s")
@@ -234,7 +246,7 @@ def _answers(
         cores.put(core)
     before = set(multiprocessing.active_children())
     pool = concurrent.futures.ProcessPoolExecutor(
-        len(each), spawning, _begin, (cores, env, ref.name, folder, tests.limit)
+        len(each), spawning, _begin, (cores, env, ref.name, folder, tests.limits)
     )
     try:
         under_way = {pool.submit(_ask, name): name for name in names}
@@ -263,18 +275,23 @@ _here: tuple[OwnTests, dict[str, Mutant]]
 
 
 def _begin(
-    cores: multiprocessing.Queue[int], env: str, candidate: str, folder: Path, limit: float
+    cores: multiprocessing.Queue[int],
+    env: str,
+    candidate: str,
+    folder: Path,
+    limits: tuple[float, float],
 ) -> None:
     """Make ready, in a process that ends with its parent."""
     global _here  # noqa: PLW0603 - what a pool's initializer leaves
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
-    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)
+    # Not killed: it has to end the tests that it started, which may loop for ever.
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT[0], signal.SIGTERM, *DIES_WITH_PARENT[2:])
     core = cores.get()
     os.sched_setaffinity(0, {core})
     ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
     tests = OwnTests(env, ref, folder / f"own {core}")
-    tests.limit = limit
+    tests.limits = limits
     _here = tests, {mutant.id: mutant for mutant in all_mutants(ref)}
 
 

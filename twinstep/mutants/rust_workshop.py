@@ -83,6 +83,8 @@ class Workshop:
         for crate in self._crates:
             target, log = self._folder / "target", self._folder / "test.log"
             done = cargo(["test"], crate, target, log, limit, _QUICK)
+            if done.timed_out:
+                return f"not done after {limit:g} s"
             if done.code:
                 lines = done.said.splitlines()
                 failed = [line for line in lines if re.fullmatch(r"test .* \.\.\. FAILED", line)]
