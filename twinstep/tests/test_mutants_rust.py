@@ -161,6 +161,9 @@ def test_a_bug_is_compiled_in_a_copy_and_stands_in_its_source_until_it_was_asked
     )
     with shop.built(ends):
         assert shop.tested(60.0).startswith("signal: 6")
+    loops = replace(bug, edits=((*bug.edits[0][:2], b"; loop {} #[allow(unused)] -"),))
+    with shop.built(loops):
+        assert shop.tested(5.0) == "not done after 5 s"
     assert shop.modules == ("tiny",)
     assert "x + 1" in Path(bug.path).read_text()
     broken = replace(bug, edits=((0, 0, b"no Rust "),))
