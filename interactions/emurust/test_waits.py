@@ -90,23 +90,50 @@ def _at(name, line):
     return f"{name}:\nldh a, [$44]\ncp {line}\njr nz, {name}"
 
 
-def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(lab):
-    """B is as at the hand-over, then another; the loop compares with it in some lines only.
+@pytest.mark.parametrize(
+    ("bit", "asks", "waits"),
+    [(4, "cp b", "nop\nnop"), (0, "add a, b\ncp $CA", "nop\nnop\nnop\nnop")],
+    ids=["compares", "adds"],
+)
+def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(lab, bit, asks, waits):
+    """B is as at the hand-over, then another; the loop asks for it in some lines only.
 
     A pass takes as long either way.
     """
-    program = Program().put(0x40, bytes((0xC3, 0x00, 0x7E))).put(0x48, bytes((0x06, 0x35, 0xD9)))
+    program = _from_the_fifth_frame("ld b, $35")
+    program.code(
+        f"again:\nldh a, [$44]\nbit {bit}, a\njr z, under\n{asks}\njr z, done\njr again\n"
+        f"under:\n{waits}\njr again\ndone:\nld a, 1\nld [$C000], a"
+    )
+    console.play(lab, [program.rest().rom()], steps=12)
+
+
+def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(lab):
+    """BC is what the loop makes of it for four frames, then another, and is noted lines later."""
+    first = "ldh a, [$44]\ncp $4F\njr z, later\nld b, $35\nld a, $4F\nldh [$45], a\njr on"
+    program = _from_the_fifth_frame(
+        f"push af\n{first}\nlater:\nld a, b\nld [$C000], a\non:\npop af"
+    )
+    program.code(
+        "again:\nldh a, [$44]\nbit 4, a\njr z, under\nld bc, $1234\njr again\n"
+        "under:\nnop\nnop\njr again"
+    )
+    console.play(lab, [program.rom()], steps=12)
+
+
+def _from_the_fifth_frame(does):
+    """Return a program whose line 22h interrupts from its fifth frame on; it goes on at 150h.
+
+    No register but A is touched before.
+    """
+    program = Program().put(0x40, bytes((0xC3, 0x00, 0x7E))).put(0x48, bytes((0xC3, 0x00, 0x7D)))
+    program.put(0x7D00, f"{does}\nreti")
     program.put(
         0x7E00,
         "push af\nldh a, [$80]\ninc a\nldh [$80], a\ncp 5\njr nz, out\nld a, $22\n"
         "ldh [$45], a\nld a, $40\nldh [$41], a\nld a, 3\nldh [$FF], a\nout:\npop af\nreti",
     )
-    # Registers are not touched before the loop, but A.
     program.data[0x100:0x104] = bytes((0x00, 0xC3, 0x00, 0x03))
     program.put(0x300, "ld a, 1\nldh [$FF], a\nei\njp $150")
     program.at = 0x150
-    program.code(
-        "again:\nldh a, [$44]\nbit 4, a\njr z, under\ncp b\njr z, done\njr again\n"
-        "under:\nnop\nnop\njr again\ndone:\nld a, 1\nld [$C000], a"
-    )
-    console.play(lab, [program.rest().rom()], steps=12)
+    return program
