@@ -68,13 +68,14 @@ class OwnTests:
         self.limits = _LEAST + _SLOWER * crates, _LEAST + _SLOWER * others
 
     def _good(self, *limits: float) -> tuple[float, float]:
-        *seconds, found = self._asked(None, *limits)
+        """Return the seconds that they take without a bug."""
+        crates, others, found = self._asked(None, *limits)
         if found is not None:
             raise UserError(
                 f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
                 f"({found.check}: {found.detail}): mend it first"
             )
-        return tuple(seconds)
+        return crates, others
 
     def ask(self, mutant: Mutant) -> Kill | None:
         """Return what the tests make of a mutant, None if all pass."""
