@@ -80,8 +80,6 @@ _MOVES = {
     "lcd-off": ("xor a", "LCDC"),
     "tima": ("ld a, $FD", "TIMA"),
     "tac": ("ld a, 5", "TAC"),
-    "timer-off": ("xor a", "TAC"),
-    "div": ("xor a", "DIV"),
     "serial": ("ld a, $81", "SC"),
     "lyc": ("ld a, $96", "LYC"),
 }
