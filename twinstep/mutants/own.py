@@ -266,7 +266,9 @@ def _answers(
         for process in processes_left:
             process.join(_TO_END)
             process.kill()
-            process.join()
+            # The pool's thread may have reaped it, and not yet have said so: join sees nothing.
+            while process.is_alive():
+                time.sleep(0.01)
 
 
 #: Seconds that a process may take to end its command.
