@@ -23,46 +23,48 @@ _ALONE = frozenset(("call", "places", "steps", "restarts", "replays", "hidden_af
 class RememberingOracle(OracleProcess):
     """An oracle that keeps its answers while `learning`, and gives them again ever after."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, learning: bool = True) -> None:
         super().__init__(subject)
-        self.learning = True
+        self.learning = learning
         self._known: dict[bytes, Any] = {}
-
-    def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
-        if method not in _ALONE:
-            return super()._ask(method, *args, limit=limit)
-        key = hashlib.sha256(pickle.dumps((method, args))).digest()
-        if key in self._known:
-            return self._known[key]
-        answer = super()._ask(method, *args, limit=limit)
-        if self.learning:
-            self._known[key] = answer
-        return answer
-
-
-class FilingOracle(OracleProcess):
-    """An oracle whose answers lie in a folder, for processes that ask the same in turn.
-
-    learning: whether it files what is asked for the first time.
-    """
-
-    def __init__(self, folder: Path, learning: bool, subject: Subject) -> None:
-        super().__init__(subject)
-        self._folder, self._learning = folder, learning
         params = sorted(subject.contract.params.items())
         self._name = subject.env.name, [(name, _contents(value)) for name, value in params]
 
     def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
         if method not in _ALONE:
             return super()._ask(method, *args, limit=limit)
-        asked = pickle.dumps((self._name, method, args))
-        file = self._folder / hashlib.sha256(asked).hexdigest()
-        if file.exists():
-            return pickle.loads(zlib.decompress(file.read_bytes()))
+        key = hashlib.sha256(pickle.dumps((self._name, method, args))).digest()
+        try:
+            return self._kept(key)
+        except KeyError:
+            pass  # outside of it: an oracle that fails is no failure to remember
         answer = super()._ask(method, *args, limit=limit)
-        if self._learning:
-            paths.write_atomically(file, zlib.compress(pickle.dumps(answer), 1))
+        if self.learning:
+            self._keep(key, answer)
         return answer
+
+    def _kept(self, key: bytes) -> Any:
+        return self._known[key]
+
+    def _keep(self, key: bytes, answer: Any) -> None:
+        self._known[key] = answer
+
+
+class FilingOracle(RememberingOracle):
+    """One whose answers lie in a folder, for processes that ask the same in turn."""
+
+    def __init__(self, folder: Path, learning: bool, subject: Subject) -> None:
+        super().__init__(subject, learning)
+        self._folder = folder
+
+    def _kept(self, key: bytes) -> Any:
+        try:
+            return pickle.loads(zlib.decompress((self._folder / key.hex()).read_bytes()))
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def _keep(self, key: bytes, answer: Any) -> None:
+        paths.write_atomically(self._folder / key.hex(), zlib.compress(pickle.dumps(answer), 1))
 
 
 def _contents(value: Any) -> Any:

@@ -1,14 +1,17 @@
 """A scripted agent: does on each try what a prepared series says. It is no model.
 
-A series is a text with a function `tryN(folder)` for each try; where there is none, the agent
-does nothing. The agent is a command line of the project's own pyproject.toml, as a model's is.
+A series is a text with a function `tryN()` for each try; where there is none, the agent does
+nothing. The agent is a command line of the project's own pyproject.toml, as a model's is.
 """
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
-from twinstep.tests.scratch import Project
+from twinstep.tests.scratch import Folder, Project
+
+ROOT = Path(__file__).parents[2]
 
 AGENT = """
 import os
@@ -41,8 +44,32 @@ timeout = {timeout}
 """
 
 
+def series(here, tries):
+    """Return the series that writes these files, {name: text} for each try, below a folder."""
+    return "\n".join(
+        f"def try{number}():\n"
+        + "".join(f"    write('{here}/{name}', {text!r})\n" for name, text in files.items())
+        for number, files in enumerate(tries, 1)
+    )
+
+
+def wrong(text, right, planted):
+    """Return a text with a bug in it."""
+    assert right in text
+    return text.replace(right, planted)
+
+
 class Repaired:
     """A project in a repository of its own, and the run that a series made in it."""
+
+    @classmethod
+    def emptied(cls, folder, here):
+        """A clone of this repository without what lies in one of its folders."""
+        made = cls(Folder(folder / "project"))
+        subprocess.run(["git", "clone", "-q", "--no-local", ROOT, made.folder], check=True)
+        for path in (made.folder / here).iterdir():
+            path.unlink()
+        return made
 
     @classmethod
     def duel(cls, folder, **variables):

@@ -2,17 +2,13 @@
 
 import ast
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from twinstep.oracles.pong import upstream
 from twinstep.tests.need import need
-from twinstep.tests.scratch import Folder
-from twinstep.tests.scripted import Repaired
+from twinstep.tests.scripted import ROOT, Repaired, series, wrong
 
-ROOT = Path(__file__).parents[2]
 PONG = ROOT / "generated" / "pong"
 HERE = "generated/pong"
 BALL = ("y + BALL_SIZE > HEIGHT", "y + BALL_SIZE >= HEIGHT")
@@ -33,43 +29,29 @@ def without(path, *names):
     return text
 
 
-def wrong(name, right, planted):
-    text = (PONG / name).read_text()
-    assert right in text
-    return text.replace(right, planted)
-
-
-def series():
+def tries():
     """Each module when it is asked for: two of them wrong at first, and the step too."""
     real = {path.name: path.read_text() for path in PONG.glob("*.py")}
     begin = {"state.py": real["state.py"], "__init__.py": ""}
-    tries = [
+    return [
         begin | {"paddles.py": without(PONG / "paddles.py", "opponent_paddle")},
         {"paddles.py": real["paddles.py"]},
-        {"ball.py": wrong("ball.py", *BALL)},
+        {"ball.py": wrong(real["ball.py"], *BALL)},
         {"ball.py": real["ball.py"]},
         {"sides.py": without(PONG / "sides.py", "right_side")},
         {"sides.py": real["sides.py"]},
         {"serve.py": real["serve.py"]},
         {"observe.py": real["observe.py"]},
-        {"step.py": wrong("step.py", *STEP)},
+        {"step.py": wrong(real["step.py"], *STEP)},
         {"step.py": real["step.py"], "__init__.py": real["__init__.py"]},
     ]
-    return "\n".join(
-        f"def try{number}():\n"
-        + "".join(f"    write('{HERE}/{name}', {text!r})\n" for name, text in files.items())
-        for number, files in enumerate(tries, 1)
-    )
 
 
 @pytest.fixture(scope="module")
 def repaired(tmp_path_factory):
     need(upstream.probe({}))
-    made = Repaired(Folder(tmp_path_factory.mktemp("pong") / "project"))
-    subprocess.run(["git", "clone", "-q", "--no-local", str(ROOT), str(made.folder)], check=True)
-    for path in (made.folder / HERE).iterdir():
-        path.unlink()
-    made.commit(series())
+    made = Repaired.emptied(tmp_path_factory.mktemp("pong"), HERE)
+    made.commit(series(HERE, tries()))
     args = ("--env", "pong", "--candidate", "jax", "--agent", "scripted", "--phases", "123")
     return made, made.repair(*args, limit=3600)
 

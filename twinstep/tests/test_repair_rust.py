@@ -5,17 +5,14 @@ it: a part that panics, one that is wrong, and a wrong step.
 """
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from twinstep.oracles.pong import upstream
 from twinstep.tests.need import need
-from twinstep.tests.scratch import Folder
-from twinstep.tests.scripted import Repaired
+from twinstep.tests.scripted import ROOT, Repaired, series, wrong
 
-ROOT = Path(__file__).parents[2]
 HERE = "rust/pong/src"
 RIGHT = {path.name: path.read_text() for path in (ROOT / HERE).glob("*.rs")}
 BALL = ("y + BALL_SIZE > HEIGHT", "y + BALL_SIZE >= HEIGHT")
@@ -28,37 +25,29 @@ pytestmark = [
 ]
 
 
-def wrong(name, right, planted):
-    assert right in RIGHT[name]
-    return RIGHT[name].replace(right, planted)
-
-
-def series():
+def tries():
     """All of it; then a part at a time, of which one does not compile at first."""
+    paddle = RIGHT["opponent_paddle.rs"]
     first = RIGHT | {"opponent_paddle.rs": PANICS}
-    first |= {"ball.rs": wrong("ball.rs", *BALL), "step.rs": wrong("step.rs", *STEP)}
-    tries = [
+    first |= {"ball.rs": wrong(RIGHT["ball.rs"], *BALL), "step.rs": wrong(RIGHT["step.rs"], *STEP)}
+    return [
         first,
-        {"opponent_paddle.rs": wrong("opponent_paddle.rs", "paddle_yl + hold", "paddle + hold")},
-        {"opponent_paddle.rs": RIGHT["opponent_paddle.rs"]},
+        {
+            "opponent_paddle.rs": wrong(
+                RIGHT["opponent_paddle.rs"], "paddle_yl + hold", "paddle + hold"
+            )
+        },
+        {"opponent_paddle.rs": paddle},
         {"ball.rs": RIGHT["ball.rs"]},
         {"step.rs": RIGHT["step.rs"]},
     ]
-    return "\n".join(
-        f"def try{number}():\n"
-        + "".join(f"    write('{HERE}/{name}', {text!r})\n" for name, text in files.items())
-        for number, files in enumerate(tries, 1)
-    )
 
 
 @pytest.fixture(scope="module")
 def repaired(tmp_path_factory):
     need(upstream.probe({}))
-    made = Repaired(Folder(tmp_path_factory.mktemp("pong") / "project"))
-    subprocess.run(["git", "clone", "-q", "--no-local", str(ROOT), str(made.folder)], check=True)
-    for path in (made.folder / HERE).iterdir():
-        path.unlink()
-    made.commit(series())
+    made = Repaired.emptied(tmp_path_factory.mktemp("pong"), HERE)
+    made.commit(series(HERE, tries()))
     args = ("--env", "pong", "--candidate", "rust", "--agent", "scripted", "--phases", "123")
     return made, made.repair(*args, limit=3600)
 
