@@ -8,7 +8,7 @@ import threading
 import time
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.killing import Kill, Verdict
 from twinstep.mutants.own import asked, from_the_root
-from twinstep.mutants.remembering import FilingOracle, _contents
+from twinstep.mutants.remembering import FilingOracle
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
@@ -167,13 +167,22 @@ def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside
     assert len(list((tmp_path / "answers").iterdir())) == 1
 
 
-def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(tmp_path):
-    names = [str(tmp_path / name) for name in ("a.gb", "b.gb", "c.gb")]
+def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(monkeypatch, tmp_path):
+    asked_of = []
+    monkeypatch.setattr(OracleProcess, "_ask", lambda *_, **__: asked_of.append(1))
+    pong = registry.environment("pong")
+
+    def ask(value):
+        contract = SimpleNamespace(params={"rom": value})
+        oracle = FilingOracle(tmp_path, True, SimpleNamespace(env=pong, contract=contract))
+        oracle.call("opponent_paddle", {})
+        return len(asked_of)
+
+    names = [tmp_path / name for name in ("a.gb", "b.gb", "c.gb")]
     for name, held in zip(names, (b"one", b"one", b"two"), strict=True):
-        Path(name).write_bytes(held)
-    first, same, other = map(_contents, names)
-    assert first == same != other
-    assert [_contents(value) for value in ("", 3, "given")] == ["", 3, "given"]
+        name.write_bytes(held)
+    assert [ask(str(name)) for name in names] == [1, 1, 2]
+    assert [ask(value) for value in ("", 3, "given", 3)] == [3, 4, 5, 5]
 
 
 @pytest.mark.parametrize(
