@@ -6,7 +6,8 @@ while a Game Boy without sound and colour plays; they come from a state saved be
 frame, and `fields_of` raises if they ever differ: then something is kept that we know nothing of.
 Three things in a saved state are written before they are read, and are not kept: the scroll
 registers of the lines drawn (720 bytes), one byte beside each pixel, and clocks that all stand at
-`cycles` at a frame's end.
+`cycles` at a frame's end. Nor is what a write to DIV and then one to FF26 leave in the sound unit:
+without sound nothing reads it.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _CLOCKS = ("lcd_last", "sound_clock", "timer_last", "serial_last", "serial_clock
 #: Fields that not every mapper has.
 _MAPPERS = ("bank_low", "bank_high", "motor")
 #: Parts that are not kept.
-_LOST = ("drawn_lines", "sound_divider")
-_SOUND, _SOUND_END, _SGB = 1667, 340, 10379
+_LOST = ("drawn_lines", "sound_edge_due", "sound_edges", "sound_divider")
+_SOUND, _SOUND_END, _SGB = 1643, 340, 10379
 
 
 class UnknownState(Exception):
@@ -67,8 +68,10 @@ def layout(cartridge: Cartridge, length: int) -> np.dtype:
         *((f"lcd_{name}", "<u8") for name in ("last", "clock", "target")),
         *((f"lcd_{name}", "u1") for name in ("next_mode", "transition")),
         ("fixed_sound", "u1", _SOUND),
+        ("sound_edge_due", "u1", 8),
+        ("fixed_sound_cycles", "u1", 16),
         ("sound_clock", "<u8"),
-        ("fixed_sound_queue", "u1", 16),
+        ("sound_edges", "u1", 16),
         ("sound_divider", "u1"),
         ("fixed_sound_end", "u1", _SOUND_END),
         ("pixels", [("colour", "<u4"), ("attribute", "u1")], (144, 160)),

@@ -1,5 +1,7 @@
 """Level 1: instructions that sleep, stop, and let interrupts in, in any order."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,16 @@ def test_interrupts_and_sleep_in_any_order(lab):
             _result(program)
         programs.append(program.jump(again).rom())
     console.play(lab, programs, steps=30)
+
+
+def test_the_sound_unit_switched_on_behind_an_edge_of_div_is_not_to_be_noticed(lab):
+    """PyBoy counts such edges even without sound: what it counts is never read."""
+    programs = []
+    for early, late in itertools.product((0x0F00, 0x1100), (0x0F00, 0x1100)):
+        program = Program().code("ld hl, $C000\nxor a\nldh [DIV], a").wait(early)
+        program.code("ldh [DIV], a").wait(late).code("ld a, $80\nldh [$26], a")
+        for register in range(0x10, 0x40):
+            program.code(f"ldh a, [${register:X}]\nld [hl+], a")
+        _result(program)
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=3)

@@ -4,10 +4,13 @@ import errno
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +19,7 @@ import pytest
 from twinstep import registry
 from twinstep.cli import main
 from twinstep.errors import UserError
-from twinstep.mutants import asking, command, workers
+from twinstep.mutants import asking, command, own, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.killing import Kill, Verdict
@@ -120,6 +123,37 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     assert first["first"] == 1
     assert list(ask()) == []
     assert not multiprocessing.active_children()
+
+
+_DRAWN = """
+import hypothesis, pathlib, pytest
+from hypothesis import strategies as st
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.one_variant]
+
+@hypothesis.settings(suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(drawn=st.lists(st.integers()))
+def test_notes(lab, drawn):
+    with pathlib.Path("notes").open("a") as file:
+        print(drawn, file=file)
+    assert len(drawn) < 3
+"""
+_AS_OWN = "from twinstep.mutants import own; own.packages = lambda env: ['drawn']; own._main"
+
+
+def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):
+    (tmp_path / "drawn").mkdir()
+    (tmp_path / "drawn" / "__init__.py").touch()
+    (tmp_path / "drawn" / "test_drawn.py").write_text(_DRAWN)
+    places = os.pathsep.join((str(tmp_path), str(Path(own.__file__).parents[2])))
+    notes, found, said = tmp_path / "notes", tmp_path / "found", []
+    asked = [sys.executable, "-c", f"{_AS_OWN}('pong', 'jax', '-', 'found', 'answers', 'no')"]
+    for _ in range(2):
+        subprocess.run(asked, cwd=tmp_path, env=os.environ | {"PYTHONPATH": places}, check=True)
+        assert json.loads(found.read_text())["detail"] == "assert 3 < 3"
+        said.append(notes.read_text())
+        notes.unlink()
+    assert said[0] == said[1]
 
 
 def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(campaign, tmp_path):
