@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
@@ -23,7 +26,8 @@ def main(argv: list[str] | None = None) -> int:
     """
     args = _parser().parse_args(argv)
     try:
-        return args.run(args)
+        with _ended_as_by_ctrl_c():
+            return args.run(args)
     except UserError as error:
         print(f"twinstep: {error}", file=sys.stderr)
         return 4
@@ -35,6 +39,22 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 0
+
+
+@contextlib.contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """`kill`, and a terminal that is closed, end a command as Ctrl-C does: nothing is lost.
+
+    What is ignored, as below nohup, is ignored still.
+    """
+    named = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) == signal.SIG_DFL]
+    for number in named:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in named:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _parser() -> argparse.ArgumentParser:

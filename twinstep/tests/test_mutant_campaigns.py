@@ -4,6 +4,7 @@ import errno
 import json
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -384,6 +385,39 @@ def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch
     stem.with_suffix(".json").write_text(json.dumps(said | {"sources": "other"}))
     with pytest.raises(UserError, match="not that of"):
         ResultFile(stem, campaign, 1, command).begun()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_campaign_that_is_ended_writes_what_is_done(
+    campaign, monkeypatch, tmp_path, capsys, name
+):
+    def found(*_):
+        yield _row(campaign, campaign.mutants[0].id)
+        os.kill(os.getpid(), getattr(signal, name))
+        time.sleep(600)
+
+    monkeypatch.setattr(command, "rows", found)
+    options = ["--sample", "6", "--out", str(tmp_path)]
+    assert main(["mutants", "pong", *options]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    written = json.loads((tmp_path / "pong.json").read_text())
+    assert ([row["id"] for row in written["mutants"]], written["stopped"]) == (
+        [campaign.mutants[0].id], True,
+    )  # fmt: skip
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_path):
+    def found(*_):
+        os.kill(os.getpid(), signal.SIGHUP)
+        yield _row(campaign, campaign.mutants[0].id)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        monkeypatch.setattr(command, "rows", found)
+        assert main(["mutants", "pong", "--sample", "1", "--out", str(tmp_path)]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaign, tmp_path):
