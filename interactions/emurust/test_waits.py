@@ -2,6 +2,7 @@
 
 import pytest
 
+from twinstep.contracts.roms.assembler import assemble
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import Program
 
@@ -120,6 +121,99 @@ def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(lab):
         "under:\nnop\nnop\njr again"
     )
     console.play(lab, [program.rom()], steps=12)
+
+
+def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(lab):
+    """HL is 0 for four frames, then 1, and noted lines later. Passes take as long either way."""
+    first = "ldh a, [$44]\ncp $4F\njr z, later\nld hl, $0001\nld a, $4F\nldh [$45], a\njr on"
+    program = _from_the_fifth_frame(
+        f"push af\n{first}\nlater:\nld a, h\nor l\nld [$C000], a\non:\npop af"
+    )
+    program.code(
+        "ld hl, 0\nagain:\nldh a, [$44]\nbit 6, a\njr nz, over\nnop\nnop\nnop\njr again\n"
+        "over:\nadd hl, hl\njr again"
+    )
+    console.play(lab, [program.rom()], steps=12)
+
+
+#: A handler that notes A: what the loop that it interrupts has read.
+_NOTES = "push af\ninc l\nld [hl], a\npop af\nreti"
+
+
+@pytest.mark.parametrize("tac", [5, 6])
+def test_a_wait_that_begins_with_the_program_is_interrupted_where_it_should_be(lab, tac):
+    """The cycle counter is small yet, and without a picture the first slice is long."""
+    programs = []
+    for nops in range(6):
+        program = Program().put(0x50, bytes((0xC3, 0x00, 0x7D)))
+        program.put(
+            0x7D00, "pop bc\npush bc\nld a, c\nld [hl+], a\nldh a, [$04]\nld [hl+], a\nreti"
+        )
+        program.put(0x100, bytes((0x00, 0xC3, 0x00, 0x03)))
+        program.put(
+            0x300,
+            f"xor a\nldh [$40], a\nld hl, $C000\nld a, {tac}\nldh [$07], a\nld a, 4\nldh [$FF], a\n"
+            "ei\nwait:\n" + "nop\n" * nops + "ldh a, [$80]\nor a\njr z, wait",
+        )
+        programs.append(program.rom())
+    console.play(lab, programs, steps=2)
+
+
+@pytest.mark.parametrize("place", [0x8000, 0x9F00, 0xA000, 0xC100, 0xDF00, 0xFF80])
+def test_a_wait_in_ram_sees_what_its_code_is_then(lab, place):
+    """Code in the memory of the picture cannot be read while the picture unit does."""
+    programs = []
+    for wait in ("ldh a, [$44]\ncp $8F", "ldh a, [$44]\ncp $62", "ldh a, [$41]\nand 3\ncp 1"):
+        code = assemble(f"wait:\n{wait}\njr nz, wait\nret", at=place, constants={}).data
+        program = (
+            Program(3, 2, 2)
+            .put(0x38, f"inc b\npop de\njp ${place:X}")
+            .code("di\nld sp, $DFF0\nld b, 0")
+        )
+        program.code("ld a, $0A\nld [0], a")
+        program.code("off:\nldh a, [$44]\ncp $90\njr nz, off\nxor a\nldh [$40], a")
+        for offset, byte in enumerate(code):
+            program.code(f"ld a, {byte}\nld [{place + offset}], a")
+        program.code("ld hl, $7000\npush hl").write("LCDC", 0x91).word(0xC3, place)
+        program.at = 0x7000
+        programs.append(program.read("LY").read("DIV").code("ld a, b\nld [$C000], a").rest().rom())
+    console.play(lab, programs, steps=6)
+
+
+@pytest.mark.parametrize(
+    ("jumps", "nops"), [(1, 0), (2, 0), (2, 2), (3, 0), (3, 2), (4, 0), (4, 1), (5, 0)]
+)
+def test_a_wait_has_read_what_it_has_when_it_is_interrupted(lab, jumps, nops):
+    """The timer interrupts a loop that reads LY anywhere in a line, and the handler notes it."""
+    programs = []
+    for tma in (0x01, 0x47, 0x8E, 0xC3):
+        program = Program().put(0x50, _NOTES).code("ld hl, $C000").write("TMA", tma)
+        program.write("TAC", 5).write("IE", 4).code("ei")
+        again = program.at
+        for _ in range(jumps):
+            program.jump(program.at + 3)
+        program.emit(*(0,) * nops).code("ldh a, [$44]\ncp $FF")
+        programs.append(program.emit(0x20, again - program.at - 2).rom())
+    console.play(lab, programs, steps=60)
+
+
+@pytest.mark.parametrize("late", range(0, 456, 76))
+def test_a_wait_that_a_dispatch_begins_ends_when_what_it_pushed_says(lab, late):
+    """PC's bytes become TMA and TIMA; the handler is a loop, not far from what it interrupts."""
+    programs = []
+    for counted in (0x00, 0x30, 0x60):
+        program = Program().write("IE", 0x10).write("TAC", 5).write("IF", 0)
+        program.put(0x60, "wait:\nldh a, [$0F]\nand 4\njr z, wait\njp $7F00")
+        program.put(
+            0x6A,
+            f"spin:\ndec b\njr nz, spin\nld a, {counted}\nldh [$05], a\nld a, $10\nldh [$0F], a",
+        )
+        program.code("line:\nldh a, [$44]\ncp 20\njr nz, line").wait(late)
+        program.word(0x21, 0xC000).word(0x31, 0xFF07).code("ld b, 60\nei").jump(0x6A)
+        program.at = 0x7F00
+        program.read("DIV").read("LY").read("TIMA").word(0x31, 0xDFF0)
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=3)
 
 
 def _from_the_fifth_frame(does):

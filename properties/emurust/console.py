@@ -43,7 +43,7 @@ def play(
     if len(plain) == len(programs):
         with_start = _lab(lab, "given", skip)
         starts = [Start(_SEED, {"rom": np.frombuffer(rom, np.uint8)}) for rom in programs]
-        return _compare(with_start, starts, actions, hidden)
+        return compare(with_start, starts, actions, hidden)
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         for rom in programs:
@@ -52,13 +52,28 @@ def play(
             path.write_bytes(rom)
             with_path = _lab(lab, str(path), skip)
             try:
-                frames += _compare(with_path, [Start(_SEED, {})], actions, hidden)
+                frames += compare(with_path, [Start(_SEED, {})], actions, hidden)
             finally:
                 with_path.reference.close()
     return frames
 
 
 _SEED = np.zeros(2, np.uint32)
+
+
+def with_rules(lab: Lab, folder: Path, rules: str, **params: Any) -> Lab:
+    """Return the lab of the same candidate for catch under rules of a test's own.
+
+    rules: the arguments of `Rules(...)`. folder: for their file. params: others than the variant's.
+    """
+    path = folder / "rules.py"
+    path.write_text(f"from twinstep.contracts.roms.memory import *\nrules = Rules({rules})\n")
+    subject = lab.pair.subject
+    changed = {**subject.variant.params, "rom": "catch", "rules": str(path), **params}
+    variant = Variant(
+        f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}", subject.env.params(changed)
+    )
+    return lab.reference.harness.lab(Pair(Subject(subject.env, variant), lab.pair.candidate))
 
 
 def _lab(lab: Lab, rom: str, skip: int) -> Lab:
@@ -73,9 +88,13 @@ def _lab(lab: Lab, rom: str, skip: int) -> Lab:
     return made
 
 
-def _compare(
+def compare(
     lab: Lab, starts: list[Start], actions: np.ndarray, hidden: bool
 ) -> list[dict[str, np.ndarray]]:
+    """Play the actions [T] from each start on both sides; return the oracle's frames.
+
+    Fails as `play` does.
+    """
     lanes = actions[:, None, None].repeat(len(starts), 1)
     state, first = lab.runner.reset(stack_starts(starts))
     state, later = lab.runner.rollout(state, lanes)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from twinstep.compare import frames_differ
-from twinstep.environment import Variant
 from twinstep.frames import take_lanes
-from twinstep.registry import Pair, Subject
+from twinstep.properties.emurust import console
 from twinstep.seeds import starts_of
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
@@ -19,18 +18,8 @@ LANES = 8
 @pytest.mark.parametrize(("seeded", "frames", "waits"), STARTS)
 def test_the_first_frame_matches_wherever_the_seed_is_poked(lab, tmp_path, seeded, frames, waits):
     """Also where no frame is played behind the seed, so that none has been drawn."""
-    path = tmp_path / "rules.py"
-    path.write_text(
-        "from twinstep.contracts.roms.memory import Rules, Value\n"
-        f"rules = Rules(seed=Value(0xFFF0, 6), seed_frame={seeded}, start_frames={frames}, "
-        f"waits={waits})\n"
-    )
-    params = {**lab.pair.subject.variant.params, "rom": "catch", "rules": str(path)}
-    params = lab.pair.subject.env.params(params)
-    variant = Variant(f"seed-{seeded}-{frames}-{waits}", params)
-    other = lab.reference.harness.lab(
-        Pair(Subject(lab.pair.subject.env, variant), lab.pair.candidate)
-    )
+    rules = f"seed=Value(0xFFF0, 6), seed_frame={seeded}, start_frames={frames}, waits={waits}"
+    other = console.with_rules(lab, tmp_path, rules)
     try:
         seeds = np.random.default_rng(0).integers(0, 2**32, (LANES, 2), np.uint32)
         starts = starts_of(other.contract, seeds)
