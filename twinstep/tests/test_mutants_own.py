@@ -1,0 +1,165 @@
+"""The tests that an environment has of its own, asked of planted bugs, and answers on file."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from twinstep import registry
+from twinstep.errors import UserError
+from twinstep.mutants import own
+from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.own import asked, from_the_root
+from twinstep.mutants.remembering import FilingOracle
+from twinstep.supervisor import OracleProcess
+
+PONG = registry.environment("pong")
+JAX = next(ref for ref in PONG.candidates if ref.name == "jax")
+
+
+def _reaped_by_another_thread(real, *how):
+    """Wait for a process so that a pool's thread does so first, and says so last."""
+    late = threading.current_thread() is threading.main_thread()
+    time.sleep(0.2 * late)
+    try:
+        return real(*how)
+    finally:
+        time.sleep(0.5 * (not late))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one_passes(
+    monkeypatch, tmp_path, count
+):
+    monkeypatch.setattr(os, "waitpid", partial(_reaped_by_another_thread, os.waitpid))
+    every = prepare(Plan("pong", "jax"))
+    ball = next(m for m in every.mutants if m.path.endswith("ball.py") and m.what == "< to >=")
+    same = next(iter(every.equivalent))
+    known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+             for name in (ball.id, same)]  # fmt: skip
+    told = []
+    ask = partial(asked, "pong", JAX, known, told.append, tmp_path, count)
+    assert len(list(ask())) == 2
+    first, second = known
+    assert (first["own"], first["class"]) == (True, "killed")
+    assert (second["own"], second["class"]) == (False, "survivor")
+    (kill,) = first["kills"].values()
+    assert kill["check"].startswith("properties/pong/test_quirk_limits.py::")
+    assert first["first"] == 1
+    assert list(ask()) == []
+    assert not multiprocessing.active_children()
+
+
+_DRAWN = """
+import hypothesis, pathlib, pytest
+from hypothesis import strategies as st
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.one_variant]
+
+@hypothesis.settings(suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(drawn=st.lists(st.integers()))
+def test_notes(lab, drawn):
+    with pathlib.Path("notes").open("a") as file:
+        print(drawn, file=file)
+    assert len(drawn) < 3
+"""
+_AS_OWN = "from twinstep.mutants import own; own.packages = lambda env: ['drawn']; own._main"
+
+
+def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):
+    (tmp_path / "drawn").mkdir()
+    (tmp_path / "drawn" / "__init__.py").touch()
+    (tmp_path / "drawn" / "test_drawn.py").write_text(_DRAWN)
+    places = os.pathsep.join((str(tmp_path), str(Path(own.__file__).parents[2])))
+    notes, found, said = tmp_path / "notes", tmp_path / "found", []
+    asked = [sys.executable, "-c", f"{_AS_OWN}('pong', 'jax', '-', 'found', 'answers', 'no')"]
+    for _ in range(2):
+        subprocess.run(asked, cwd=tmp_path, env=os.environ | {"PYTHONPATH": places}, check=True)
+        assert json.loads(found.read_text())["detail"] == "assert 3 < 3"
+        said.append(notes.read_text())
+        notes.unlink()
+    assert said[0] == said[1]
+
+
+def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
+    rows = [{"id": one.id, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+            for one in prepare(Plan("pong", "jax")).mutants[:5]]  # fmt: skip
+
+    def ends(text):
+        if ", 1 of 5" in text:
+            for process in multiprocessing.active_children():
+                process.kill()
+
+    with pytest.raises(UserError, match="ended from outside"):
+        list(asked("pong", JAX, rows, ends, tmp_path, 2))
+    assert any("own" not in row for row in rows)
+
+
+def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside_a_bug(
+    monkeypatch, tmp_path
+):
+    asked_of, real = [], OracleProcess._ask
+
+    def spied(self, method, *args, **more):
+        asked_of.append(method)
+        return real(self, method, *args, **more)
+
+    monkeypatch.setattr(OracleProcess, "_ask", spied)
+    subjects = [registry.Subject(PONG, variant) for variant in PONG.variants[:2]]
+    inputs = {"paddle_yl": np.float32([100, 200]), "ball_y": np.float32([300, 20])}
+
+    def answer(learning, subject=subjects[0], **changed):
+        oracle = FilingOracle(tmp_path / "answers", learning, subject)
+        try:
+            return oracle.call("opponent_paddle", inputs | changed)["paddle_yl"].tolist()
+        finally:
+            oracle.close()
+
+    first = answer(False)
+    assert [answer(True), answer(False), answer(True)] == [first] * 3
+    assert asked_of.count("call") == 2
+    for _ in range(2):  # another question, another variant: both are asked each time
+        assert answer(False, ball_y=np.float32([20, 300])) != first
+        answer(False, subjects[1])
+    assert asked_of.count("call") == 6
+    assert len(list((tmp_path / "answers").iterdir())) == 1
+
+
+def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(monkeypatch, tmp_path):
+    asked_of = []
+    monkeypatch.setattr(OracleProcess, "_ask", lambda *_, **__: asked_of.append(1))
+
+    def ask(value):
+        contract = SimpleNamespace(params={"rom": value})
+        oracle = FilingOracle(tmp_path, True, SimpleNamespace(env=PONG, contract=contract))
+        oracle.call("opponent_paddle", {})
+        return len(asked_of)
+
+    names = [tmp_path / name for name in ("a.gb", "b.gb", "c.gb")]
+    for name, held in zip(names, (b"one", b"one", b"two"), strict=True):
+        name.write_bytes(held)
+    assert [ask(str(name)) for name in names] == [1, 1, 2]
+    assert [ask(value) for value in ("", 3, "given", 3)] == [3, 4, 5, 5]
+
+
+@pytest.mark.parametrize(
+    "before", ["", "twinstep/", "elsewhere/twinstep/", "../site-packages/twinstep/"]
+)
+def test_a_table_names_own_tests_from_the_repositorys_root(before):
+    for name in (
+        "interactions/pong/test_a.py::test_b[a/properties/c]",
+        "properties/pong/test_a.py",
+    ):
+        assert from_the_root(before + name) == name
+    name = "twinstep/tests/test_a.py::test_b"
+    assert from_the_root(before.removesuffix("twinstep/") + name) == name
+    assert from_the_root("own tests") == "own tests"
