@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import os
 import random
 import subprocess
+import time
 
 import pytest
 
@@ -223,3 +225,25 @@ def test_a_budget_that_is_spent_ends_the_run(tmp_path, limit, says):
     done = made.repair(*DUEL, "--phases", "1", *limit)
     assert done.returncode == 1, done.stdout + done.stderr
     assert says in done.stderr
+
+
+def test_a_run_that_is_killed_ends_the_agent_that_it_started(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.project.plant(TAKES, TAKES_ALL)
+    at_work = tmp_path / "pid"
+    made.commit(f"""
+def every():
+    import time
+    draft = Path({str(at_work.with_suffix(".new"))!r})
+    draft.write_text(str(os.getpid()))
+    draft.rename({str(at_work)!r})
+    time.sleep(600)
+""", timeout=900)  # fmt: skip
+    with made.project.start("repair", *DUEL, "--phases", "1") as running:
+        while not at_work.exists():
+            assert running.poll() is None
+            time.sleep(0.1)
+        running.terminate()
+        assert running.wait(60) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(at_work.read_text()), 0)
