@@ -41,7 +41,7 @@ def play(
     actions = np.zeros(steps, np.int32) if isinstance(steps, int) else np.array(steps, np.int32)
     plain = [rom for rom in programs if len(rom) == _SIZE and not rom[0x147]]
     if len(plain) == len(programs):
-        with_start = _lab(lab, "given", skip)
+        with_start = _of_cartridge(lab, "given", skip)
         starts = [Start(_SEED, {"rom": np.frombuffer(rom, np.uint8)}) for rom in programs]
         return compare(with_start, starts, actions, hidden)
     frames = []
@@ -50,7 +50,7 @@ def play(
             # A start can bring no mapper: this cartridge is an environment of its own.
             path = Path(folder) / f"{hashlib.sha256(rom).hexdigest()[:12]}.gb"
             path.write_bytes(rom)
-            with_path = _lab(lab, str(path), skip)
+            with_path = _of_cartridge(lab, str(path), skip)
             try:
                 frames += compare(with_path, [Start(_SEED, {})], actions, hidden)
             finally:
@@ -68,21 +68,22 @@ def with_rules(lab: Lab, folder: Path, rules: str, **params: Any) -> Lab:
     """
     path = folder / "rules.py"
     path.write_text(f"from twinstep.contracts.roms.memory import *\nrules = Rules({rules})\n")
-    subject = lab.pair.subject
-    changed = {**subject.variant.params, "rom": "catch", "rules": str(path), **params}
-    variant = Variant(
-        f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}", subject.env.params(changed)
-    )
-    return lab.reference.harness.lab(Pair(Subject(subject.env, variant), lab.pair.candidate))
+    env, variant = lab.pair.subject.env, lab.pair.subject.variant
+    changed = {**variant.params, "rom": "catch", "rules": str(path), **params}
+    return _lab(lab, f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}", env.params(changed))
 
 
-def _lab(lab: Lab, rom: str, skip: int) -> Lab:
+def _of_cartridge(lab: Lab, rom: str, skip: int) -> Lab:
     """Return the lab of the same candidate for other cartridges."""
     params = {
         "rom": rom, "frame_skip": skip, "max_episode_steps": _STEPS, "observe": "half", "rules": "",
     }  # fmt: skip
-    variant = Variant(f"{Path(rom).stem}-skip{skip}", params)
-    pair = Pair(Subject(lab.pair.subject.env, variant), lab.pair.candidate)
+    return _lab(lab, f"{Path(rom).stem}-skip{skip}", params)
+
+
+def _lab(lab: Lab, name: str, params: dict[str, Any]) -> Lab:
+    """Return the lab of the same candidate and test for a variant that no declaration has."""
+    pair = Pair(Subject(lab.pair.subject.env, Variant(name, params)), lab.pair.candidate)
     made = lab.reference.harness.lab(pair)
     made.test, made.level = lab.test, lab.level
     return made
