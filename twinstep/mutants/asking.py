@@ -38,11 +38,17 @@ class Bench:
     """The references of all variants that were asked for, each once its candidate has passed.
 
     watch: told of each check that begins. folder: where a candidate's compiled part is compiled.
-    mutants: those that will be asked. alone: how many of a candidate in JAX were planted alone.
+    mutants: those that will be asked. levels: of those that are not asked at every level, none: the
+    plan's. alone: how many of a candidate in JAX were planted alone.
     """
 
     def __init__(
-        self, campaign: Campaign, watch: Watch, folder: Path, mutants: Sequence[Mutant] = ()
+        self,
+        campaign: Campaign,
+        watch: Watch,
+        folder: Path,
+        mutants: Sequence[Mutant] = (),
+        levels: tuple[int, ...] = (),
     ) -> None:
         plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
@@ -54,7 +60,9 @@ class Bench:
         self._harness = Harness(Settings(episodes=plan.episodes))
         # Averages of fewer episodes may tell another candidate apart that has no bug.
         self._usual = Harness(Settings(episodes=max(plan.episodes, Settings().episodes)))
-        self._question = Question(plan.levels)
+        self._levels = levels or plan.levels
+        full = any(mutant.id in campaign.full for mutant in mutants)
+        self._question = Question(plan.levels if full else self._levels)
         self._references: dict[str, tuple[RememberingReference, Question]] = {}
         self._unchanged: Answers = {}
         self._noticed: Counter[str] = Counter()
@@ -111,7 +119,8 @@ class Bench:
             row["planted"] = "alone" if self.alone > alone else "together"
         first = campaign.pair
         room = tolerant(first.subject.contract, first.candidate.name)
-        if row["class"] == "survivor" and room and not elsewhere:
+        last = str(campaign.plan.levels[-1]) in row["seconds"]
+        if row["class"] == "survivor" and last and room and not elsewhere:
             row["effect"] = self._effect(mutant)
         return row | ({"compiling": built} if self._shop is not None else {})
 
@@ -123,7 +132,8 @@ class Bench:
         full = mutant.id in self._campaign.full and not elsewhere
         variant = self._campaign.name_of(pair)
         known = {level: kill for (name, level), kill in settled.items() if name == variant}
-        asked = replace(question, every=full, locate=full, settled=known)
+        levels = self._campaign.plan.levels if full or elsewhere else self._levels
+        asked = replace(question, levels=levels, every=full, locate=full, settled=known)
         self._watch.variant, self._watch.path = variant, mutant.path
         verdict = self._judged(reference, pair, mutant, asked)
         self._watch.learn(verdict)
@@ -132,7 +142,11 @@ class Bench:
     def _effect(self, mutant: Mutant) -> dict[str, Any]:
         """Return what a bug that nothing notices changes in the first variant."""
         pair = self._campaign.pair
-        reference, _ = self._prepared(pair)
+        reference, question = self._prepared(pair)
+        if self._chunks is not None:
+            found = self._chunks.effect(reference, pair, mutant, question, self._watch)
+            if found is not None:
+                return found
         # Of a compiled candidate this process has the one that is installed.
         unchanged = self._unchanged = self._unchanged or answers(reference, pair, None)
 
@@ -164,8 +178,13 @@ class Bench:
             first = pair is self._campaign.pair
             made = RememberingReference(self._harness if first else self._usual, pair.subject)
             self._watch.variant = None
-            patient = dict.fromkeys(self._question.levels, 10 * LIMIT)
-            question = replace(self._question, limits=patient, shipped=self._shop is None)
+            asked = (
+                self._question
+                if first
+                else replace(self._question, levels=self._campaign.plan.levels)
+            )
+            patient = dict.fromkeys(asked.levels, 10 * LIMIT)
+            question = replace(asked, limits=patient, shipped=self._shop is None)
             verdict = judge(made, pair, None, question, self._watch)
             made.oracle.learning = False
             # A copy of this process must not talk to the same oracle: each begins one of its own.
@@ -181,7 +200,7 @@ class Bench:
                 )
             least = LIMIT if self._shop is None else _COMPILED_LIMIT
             limits = {level: max(least, _SLOWER * took) for level, took in verdict.seconds.items()}
-            self._references[pair.label] = made, replace(self._question, limits=limits)
+            self._references[pair.label] = made, replace(asked, limits=limits)
         return self._references[pair.label]
 
     def close(self) -> None:

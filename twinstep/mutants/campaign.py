@@ -71,13 +71,17 @@ class Campaign:
         return {mutant.id for mutant in self.mutants[:wanted]}
 
     @property
-    def own_first(self) -> bool:
-        """Whether the environment's own tests are asked before the other variants.
+    def early(self) -> tuple[int, ...]:
+        """The levels that are asked before the environment's own tests; none: these come last.
 
-        Crates' tests tell sooner than the variants of a compiled candidate. Of a bug in JAX each
-        run of such tests compiles a step anew.
+        Crates' tests tell sooner than the variants of a compiled candidate, and others sooner than
+        whole episodes. But each run of these compiles a step with one bug in JAX: where that takes
+        long, other variants, compiled with many bugs at once, come first.
         """
-        return bool(self.pair.candidate.build)
+        ref, levels = self.pair.candidate, self.plan.levels
+        if ref.slow_to_compile and any(pair.candidate == ref for pair in self.pairs[1:]):
+            return ()
+        return levels if ref.build else tuple(level for level in levels if level < LEVELS[-1])
 
     def name_of(self, pair: Pair) -> str:
         """Return a variant's name, after the candidate's if that is not the plan's."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.mutants.effects import Answers, answered, effect
 from twinstep.mutants.killing import LIMIT, Question, QuickLab, Verdict, asked
 from twinstep.mutants.remembering import RememberingReference
 from twinstep.mutants.sites import Mutant
@@ -30,6 +32,8 @@ class Chunks:
         self._open = -1
         self._together = Together([])
         self._labs: dict[str, QuickLab] = {}
+        self._passed: set[tuple[str, int]] = set()
+        self._unchanged: Answers = {}
         self._scope = contextlib.ExitStack()
 
     def ask(
@@ -44,6 +48,43 @@ class Chunks:
 
         UserError if the candidate fails with all of a chunk's bugs in it and none of them on.
         """
+        lab = self._lab(reference, pair, mutant, question, watch)
+        if lab is None:
+            return None
+        with self._together.switched(mutant):
+            verdict = asked(lab, question, watch)
+        return verdict if self._together.can(mutant) else None
+
+    def effect(
+        self,
+        reference: RememberingReference,
+        pair: Pair,
+        mutant: Mutant,
+        question: Question,
+        watch: Watch,
+    ) -> dict[str, Any] | None:
+        """Return what a mutant changes, see `effects`, None if it has to be planted alone.
+
+        It is compared with the same programs and no bug on: without bugs in them, others may round
+        in other places.
+        """
+        lab = self._lab(reference, pair, mutant, question, watch)
+        if lab is None:
+            return None
+        if not self._unchanged:
+            self._unchanged = answered(lab.runner, reference)
+        with self._together.switched(mutant):
+            return effect(self._unchanged, answered(lab.runner, reference))
+
+    def _lab(
+        self,
+        reference: RememberingReference,
+        pair: Pair,
+        mutant: Mutant,
+        question: Question,
+        watch: Watch,
+    ) -> QuickLab | None:
+        """Return a lab with a mutant's chunk that passes with no bug on; None if it cannot."""
         place = self._place[mutant.id]
         if len(self._chunks[place]) < _FEW:
             return None
@@ -52,33 +93,27 @@ class Chunks:
             self._together = Together(self._chunks[place])
             self._scope.enter_context(self._together.planted(self._ref))
             self._open = place
-        lab = self._lab(reference, pair, question, watch)
-        if not self._together.can(mutant):
-            return None
-        with self._together.switched(mutant):
-            verdict = asked(lab, question, watch)
-        return verdict if self._together.can(mutant) else None
-
-    def _lab(
-        self, reference: RememberingReference, pair: Pair, question: Question, watch: Watch
-    ) -> QuickLab:
-        """Return the lab of a variant, once it has passed with no bug on."""
         if pair.label not in self._labs:
-            lab = QuickLab(pair, reference)
+            self._labs[pair.label] = QuickLab(pair, reference)
+        lab = self._labs[pair.label]
+        levels = tuple(n for n in question.levels if (pair.label, n) not in self._passed)
+        if levels:
             variant, watch.variant = watch.variant, None
-            patient = dict.fromkeys(question.levels, 10 * LIMIT)
-            verdict = asked(lab, Question(question.levels, limits=patient), watch)
+            patient = dict.fromkeys(levels, 10 * LIMIT)
+            verdict = asked(lab, Question(levels, limits=patient), watch)
             watch.variant = variant
             for kill in verdict.kills.values():
                 raise UserError(
                     f"{pair.label} fails level {kill.level} where bugs are compiled together and "
                     f"none is on ({kill.check}: {kill.detail}): run with --alone"
                 )
-            self._labs[pair.label] = lab
-        return self._labs[pair.label]
+            self._passed |= {(pair.label, level) for level in levels}
+        return lab if self._together.can(mutant) else None
 
     def close(self) -> None:
         """Take the present chunk's modules out."""
         self._scope.close()
         self._labs.clear()
+        self._passed.clear()
+        self._unchanged = {}
         self._open = -1

@@ -18,7 +18,7 @@ from twinstep.errors import UserError
 from twinstep.mutants.alike import alike
 from twinstep.mutants.campaign import Campaign, Plan, prepare
 from twinstep.mutants.killing import LEVELS
-from twinstep.mutants.own import asked
+from twinstep.mutants.own_asked import asked
 from twinstep.mutants.results import ResultFile, sample_before, settled_before
 from twinstep.mutants.table import counted
 from twinstep.mutants.workers import rows, work
@@ -120,39 +120,66 @@ def _asked(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
     """Ask of all mutants that are not done yet, in the order that costs least."""
+    plan, early = campaign.plan, campaign.early
     done = {row["id"] for row in campaign.rows}
     todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
-    for row in rows(campaign, todo, count, show, folder):
+    first = partial(work, levels=early or plan.levels)
+    for row in rows(campaign, todo, count, show, folder, first):
         campaign.rows.append(row)
         yield row
-    ref = campaign.pair.candidate
     further = [
+        partial(late, campaign, count, show, folder),
         partial(elsewhere, campaign, count, show, folder),
-        partial(asked, campaign.plan.env, ref, campaign.rows, show, folder, count),
     ]
-    for ask in further[::-1] if campaign.own_first else further:
+    own = partial(asked, plan.env, campaign.pair.candidate, campaign.rows, show, folder, count)
+    for ask in [own, *further] if early else [*further, own]:
         yield from ask()
+
+
+def late(
+    campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
+) -> Iterator[Any]:
+    """Ask the levels that come after the environment's own tests, of what these did not notice."""
+    levels = campaign.plan.levels[len(campaign.early) :]
+    left = [
+        row
+        for row in campaign.rows
+        if not row["kills"] and any(str(level) not in row["seconds"] for level in levels)
+    ]
+    yield from _further(campaign, left, count, show, folder, partial(work, levels=levels))
 
 
 def elsewhere(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask the other variants of the survivors; the rows of those they notice are changed."""
-    left = {
-        row["id"]: row
-        for row in campaign.rows
-        if row["class"] == "survivor" and not row.get("everywhere")
-    }
-    if len(campaign.pairs) < 2 or not left:
-        return
-    mutants = [mutant for mutant in campaign.mutants if mutant.id in left]
-    for found in rows(campaign, mutants, count, show, folder, partial(work, elsewhere=True)):
-        row = left[found["id"]]
-        row["everywhere"] = True
+    """Ask the other variants of the survivors."""
+    left = [r for r in campaign.rows if r["class"] == "survivor" and not r.get("everywhere")]
+    if len(campaign.pairs) > 1:
+        for row in _further(campaign, left, count, show, folder, partial(work, elsewhere=True)):
+            row["everywhere"] = True
+            yield row
+
+
+def _further(
+    campaign: Campaign,
+    left: list[dict[str, Any]],
+    count: int,
+    show: Callable[[str], None],
+    folder: Path,
+    work: Callable[..., None],
+) -> Iterator[dict[str, Any]]:
+    """Ask more of the mutants of these rows; yield each, changed by what was found."""
+    known = {row["id"]: row for row in left}
+    mutants = [mutant for mutant in campaign.mutants if mutant.id in known]
+    for found in rows(campaign, mutants, count, show, folder, work) if mutants else ():
+        row = known[found["id"]]
+        row["seconds"] |= found["seconds"]
         if found["kills"]:
-            row |= {name: found[name] for name in ("variant", "class", "first", "kills", "seconds")}
+            row |= {name: found[name] for name in ("variant", "class", "first", "kills")}
             row.pop("diff", None)
             row.pop("effect", None)
+        elif "effect" in found:
+            row["effect"] = found["effect"]
         yield row
 
 

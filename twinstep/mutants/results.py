@@ -88,7 +88,7 @@ def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
     """
     known, full = campaign.equivalent, campaign.full
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
-    path = stem.with_name(stem.name + ".json")
+    path, last = stem.with_name(stem.name + ".json"), str(campaign.plan.levels[-1])
     done = {}
     try:
         for row in _read(path, "--again")["mutants"]:
@@ -98,7 +98,7 @@ def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
             row |= {"line": mutants[name].line}
             if "suspect" in row:  # what a candidate declares may have become more
                 row["located"] = located(campaign.pair, mutants[name], row["suspect"])
-            if name in known and not row["kills"]:
+            if name in known and not row["kills"] and last in row["seconds"]:
                 done[name] = _as_known(row, known)
             elif name not in known and (
                 row["class"] == "build"

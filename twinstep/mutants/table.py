@@ -37,7 +37,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "seed": plan.seed,
         "stopped": stopped,
         "kept": campaign.kept,
-        "own_first": campaign.own_first,
+        "own_first": list(campaign.early),
         "sampled": [mutant.id for mutant in campaign.mutants] if plan.sample else [],
         "machine": machine.machine(cores),
         "versions": machine.versions(),
@@ -95,13 +95,24 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         f"\n{how}. These are the suite's generic checks, level 3 with {found['episodes']} "
         "episodes of each driver. What none of them notices is asked in the other variants and in "
         f"candidates made of the same files{_more_episodes(found)}, and of the tests that the "
-        f"environment has of its own{_first(found)}, until one notices. "
+        f"environment has of its own{_ordered(found)}, until one notices. "
         "Brackets hold Wilson's 95 % interval."
     )
 
 
-def _first(found: dict[str, Any]) -> str:
-    return " (of these first)" if found.get("own_first") else ""
+def _ordered(found: dict[str, Any]) -> str:
+    before = _before(found)
+    return f" ({before})" if before else ""
+
+
+def _before(found: dict[str, Any]) -> str:
+    """Say what own tests were asked before, "" if they came last."""
+    early = found.get("own_first")
+    if not early:
+        return ""
+    # Older results hold true or false.
+    late = [] if early is True else [n for n in found["levels"] if n not in early]
+    return f"before {' and '.join([*(f'level {n}' for n in late), 'the other variants'])}"
 
 
 def _more_episodes(found: dict[str, Any]) -> str:
@@ -115,9 +126,12 @@ def _surviving(found: dict[str, Any]) -> str:
     below = sum(bool(row.get("effect", {}).get("where")) for row in left)
     more = f", {below} of them below the gates' tolerance" if below else ""
     asked = "everywhere" if found["other_variants"] else "own"
-    unasked = sum("own" not in row or asked not in row for row in left)
+    last = str(found["levels"][-1])
+    unasked = sum(
+        "own" not in row or asked not in row or last not in row["seconds"] for row in left
+    )
     if found["stopped"] and unasked:
-        more += f"; {unasked} were not yet asked of all that comes after the first variant's checks"
+        more += f"; {unasked} were not yet asked of everything"
     return f"{len(left)} survive{more}."
 
 
@@ -169,7 +183,8 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         files = sorted(
             {kill["check"].partition("::")[0] for r in own for kill in r["kills"].values()}
         )
-        only = ", asked before the other variants" if found.get("own_first") else " only"
+        before = _before(found)
+        only = f", asked {before}" if before else " only"
         yield f"\n{len(own)} are killed by the environment's own tests{only}: {', '.join(files)}."
     asked = [row for row in good if "located" in row]
     if asked:

@@ -158,10 +158,12 @@ def work(
     core: int,
     folder: Path,
     elsewhere: bool = False,
+    levels: tuple[int, ...] = (),
 ) -> None:
     """Judge the mutants that the parent names, one after the other, until it names none.
 
-    names: of all that it may name, in this order. elsewhere: in all variants but the first.
+    names: of all that it may name, in this order. elsewhere: in all variants but the first. levels:
+    of those that are not asked at every level; none: the plan's.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from a loop without end
@@ -171,7 +173,7 @@ def work(
         own = folder / f"core {core}"
         with compilation_cache(campaign, folder):
             mutants = {mutant.id: mutant for mutant in campaign.mutants}
-            bench = Bench(campaign, _Telling(pipe), own, [mutants[name] for name in names])
+            bench = Bench(campaign, _Telling(pipe), own, [mutants[name] for name in names], levels)
             try:
                 bench.begin(elsewhere)
                 pipe.send(("ready",))

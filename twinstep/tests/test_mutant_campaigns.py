@@ -81,33 +81,6 @@ def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign, tmp_path):
         list(rows(campaign, campaign.mutants, 1, lambda text: None, tmp_path, _ends_at_once))
 
 
-def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
-    campaign, monkeypatch, tmp_path
-):
-    names = [mutant.id for mutant in campaign.mutants[:3]]
-    campaign.rows = [_row(campaign, name) for name in names]
-    for row in campaign.rows[1:]:
-        row |= {"class": "survivor", "first": 0, "kills": {}, "diff": ["-", "+"]}
-    asked_for = []
-
-    def found(campaign, mutants, count, show, folder, work):
-        asked_for.append([mutant.id for mutant in mutants])
-        assert work.keywords == {"elsewhere": True}
-        yield _row(campaign, names[2]) | {"variant": "fs1"}
-        yield _row(campaign, names[1]) | {"class": "survivor", "first": 0, "kills": {}}
-
-    monkeypatch.setattr(command, "rows", found)
-    for _ in range(2):
-        list(command.elsewhere(campaign, 1, print, tmp_path))
-    assert [set(some) for some in asked_for] == [set(names[1:])]
-    classes = [(row["class"], row["variant"], "diff" in row) for row in campaign.rows]
-    assert classes == [
-        ("killed", "fs8", False),
-        ("survivor", "fs8", True),
-        ("killed", "fs1", False),
-    ]
-
-
 def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_first_one_does(
     campaign, monkeypatch, tmp_path
 ):
@@ -278,22 +251,6 @@ def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaig
     assert "| 1 | 1 of 1, 100.0 %" in text
     assert "3 of 3 mutants are killed" in text
     assert "1 of the mutants, drawn by lot, are asked at every level" in text
-
-
-def test_a_table_that_was_stopped_says_how_many_survivors_may_yet_be_killed(campaign, tmp_path):
-    campaign.rows = [_row(campaign, mutant.id) for mutant in campaign.mutants[:4]]
-    for row in campaign.rows[1:]:
-        row |= {"class": "survivor", "kills": {}, "first": 0, "diff": []}
-    campaign.rows[1] |= {"own": False, "everywhere": True}
-    campaign.rows[2] |= {"everywhere": True}
-    file = ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan))
-    texts = []
-    for stopped in (True, False):
-        file.write(stopped)
-        texts.append(markdown(json.loads((tmp_path / "pong.json").read_text())))
-    said = "2 were not yet asked of all that comes after the first variant's checks"
-    assert f"3 survive; {said}." in texts[0]
-    assert "3 survive. Not counted" in texts[1]
 
 
 def test_a_campaign_goes_on_where_it_ended(tmp_path, capsys):

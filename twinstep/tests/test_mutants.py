@@ -229,7 +229,7 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     rows = [
         {"id": one.id, "class": "killed", "kills": {"1": {}}},
         {"id": two.id, "class": "survivor", "kills": {}},
-        {"id": three.id, "class": "survivor", "kills": {}},
+        {"id": three.id, "class": "survivor", "kills": {}, "seconds": {"3": 1.0}},
         {"id": "gone", "class": "killed", "kills": {}},
         {"id": four.id, "class": "killed", "kills": noticed, "suspect": "nosuch"},
         {"id": five.id, "class": "refuted", "kills": {"1": {}}},

@@ -16,9 +16,11 @@ import pytest
 
 from twinstep import registry
 from twinstep.errors import UserError
-from twinstep.mutants import own
+from twinstep.mutants import own, own_asked
 from twinstep.mutants.campaign import Plan, prepare
-from twinstep.mutants.own import asked, from_the_root
+from twinstep.mutants.killing import Kill
+from twinstep.mutants.own import from_the_root, groups
+from twinstep.mutants.own_asked import asked
 from twinstep.mutants.remembering import FilingOracle
 from twinstep.supervisor import OracleProcess
 
@@ -88,6 +90,67 @@ def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp
         said.append(notes.read_text())
         notes.unlink()
     assert said[0] == said[1]
+
+
+_TWO = """
+import pytest
+
+pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.one_variant]
+
+def test_one(lab):
+    assert False, "one"
+
+@pytest.mark.parametrize("way", ["here", "there"])
+def test_two(lab, way):
+    assert False, f"two, {way}"
+"""
+_TWO_THERE = "properties/drawn/test_two.py::test_two[pong@fs8-jax-there]"
+
+
+@pytest.mark.parametrize(
+    ("names", "first"), [("", "one"), (f", 'nosuch', {_TWO_THERE!r}", "two, there")]
+)
+def test_tests_that_are_named_run_first(tmp_path, names, first):
+    (tmp_path / "properties" / "drawn").mkdir(parents=True)
+    (tmp_path / "properties" / "drawn" / "__init__.py").touch()
+    (tmp_path / "properties" / "drawn" / "test_two.py").write_text(_TWO)
+    places = os.pathsep.join((str(tmp_path / "properties"), str(Path(own.__file__).parents[2])))
+    call = f"{_AS_OWN}('pong', 'jax', '-', 'found', 'answers', 'no'{names})"
+    more = os.environ | {"PYTHONPATH": places}
+    subprocess.run([sys.executable, "-c", call], cwd=tmp_path, env=more, check=True)
+    found = json.loads((tmp_path / "found").read_text())
+    assert found["detail"].startswith(f"AssertionError: {first}")
+
+
+def test_the_tests_that_a_candidate_names_are_a_run_of_their_own_and_first_if_one_is_named():
+    cheetah = next(r for r in registry.environment("halfcheetah").candidates if r.name == "jax64")
+    suite = ["twinstep.properties.halfcheetah", "twinstep.interactions.halfcheetah"]
+    named = [f"twinstep/tests/{cheetah.tests[0].rpartition('.')[2]}.py::test", "other"]
+    for names, order in (((), 1), (named, -1), (named[::-1], 1)):
+        first, second = groups("halfcheetah", cheetah, names)[::order]
+        assert first[-2:] == suite
+        assert second[-len(cheetah.tests) :] == list(cheetah.tests)
+    assert [words[-1] for words in groups("pong", JAX, named)] == ["twinstep.properties.pong"]
+
+
+def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch, tmp_path):
+    ball = [one for one in prepare(Plan("pong", "jax")).mutants if one.path.endswith("ball.py")]
+    rows = [{"id": one.id, "class": "survivor", "path": one.path, "line": 1, "kills": {}}
+            for one in ball[:4]]  # fmt: skip
+    other = {"own": True, "class": "killed", "path": "other.py", "kills": {"1": {"check": "o"}}}
+    given, checks = [], ["a", "b", "b", "c"]
+
+    class Spied(own_asked.OwnTests):
+        def begin(self):
+            pass
+
+        def ask(self, mutant, first=()):
+            given.append(list(first))
+            return Kill(1, checks[len(given) - 1], "difference", "")
+
+    monkeypatch.setattr(own_asked, "OwnTests", Spied)
+    list(asked("pong", JAX, [other, *rows], lambda text: None, tmp_path))
+    assert given == [[], ["a"], ["a", "b"], ["b", "a"]]
 
 
 def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):

@@ -214,6 +214,21 @@ def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, remembe
             }, mutant
 
 
+def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
+    campaign, remembering
+):
+    pair, watch, question = campaign.pair, Watch(), Question((1,))
+    judge(remembering, pair, None, question, watch)
+    held = chunks.Chunks(pair.candidate, campaign.mutants)
+    for mutant in campaign.mutants:
+        noticed = held.ask(remembering, pair, mutant, question, watch)
+        found = held.effect(remembering, pair, mutant, question, watch)
+        assert (noticed is None) == (found is None)
+        if noticed is not None:
+            assert bool(found["where"]) == bool(noticed.kills), mutant
+    held.close()
+
+
 def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, remembering):
     # As where a switch changed what a program computes.
     held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)

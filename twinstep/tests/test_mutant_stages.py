@@ -1,0 +1,185 @@
+"""In which order a campaign asks levels, own tests and other variants, and what it asks again."""
+
+import json
+
+import pytest
+
+from twinstep.mutants import asking, command
+from twinstep.mutants.campaign import Plan, prepare
+from twinstep.mutants.command import command_of
+from twinstep.mutants.killing import Verdict
+from twinstep.mutants.results import ResultFile, settled_before
+from twinstep.mutants.table import markdown
+from twinstep.mutants.watch import Watch
+
+
+@pytest.fixture
+def campaign():
+    return prepare(Plan("pong", "jax", sample=6))
+
+
+def _row(campaign, name):
+    mutant = next(one for one in campaign.mutants if one.id == name)
+    return {
+        "id": name, "path": mutant.path, "line": mutant.line, "symbol": "", "operator": "index",
+        "what": mutant.what, "variant": "fs8", "class": "killed", "first": 1, "full": True,
+        "kills": {"1": {"check": "c", "how": "difference", "detail": "d"}}, "seconds": {"1": 0.5},
+    }  # fmt: skip
+
+
+def _survivor(campaign, name):
+    more = {"class": "survivor", "first": 0, "kills": {}, "diff": ["-", "+"]}
+    return _row(campaign, name) | more
+
+
+EARLY, LATE = [{"levels": (1, 2)}], [{"levels": (3,)}, {"elsewhere": True}]
+
+
+@pytest.mark.parametrize(
+    ("env", "candidate", "order"),
+    [
+        ("pong", "jax", [*EARLY, "own", *LATE]),
+        ("halfcheetah", "jax64", [*EARLY, "own", *LATE]),
+        ("pong", "rust", [{"levels": (1, 2, 3)}, "own", {"elsewhere": True}]),
+        ("pokejax", "jax", [{"levels": (1, 2, 3)}, {"elsewhere": True}, "own"]),
+    ],
+)
+def test_what_tells_soonest_is_asked_first_and_survivors_are_asked_everything(
+    monkeypatch, tmp_path, env, candidate, order
+):
+    campaign = prepare(Plan(env, candidate, sample=3))
+    asked_for = []
+
+    def found(campaign, mutants, count, show, folder, work):
+        asked_for.append(work.keywords)
+        levels = work.keywords.get("levels", ())
+        for mutant in mutants:
+            yield _survivor(campaign, mutant.id) | {"seconds": {str(n): 0.1 for n in levels}}
+
+    def own(env, ref, rows, *_):
+        asked_for.append("own")
+        return iter(())
+
+    monkeypatch.setattr(command, "rows", found)
+    monkeypatch.setattr(command, "asked", own)
+    list(command._asked(campaign, 1, print, tmp_path))
+    assert asked_for == order
+    for row in campaign.rows:
+        assert set(row["seconds"]) == {"1", "2", "3"}
+        assert row["everywhere"]
+
+
+def test_what_own_tests_notice_is_not_asked_of_level_3_and_what_that_notices_is_killed(
+    campaign, monkeypatch, tmp_path
+):
+    names = [mutant.id for mutant in campaign.mutants[:3]]
+    campaign.rows = [_row(campaign, names[0]), *(_survivor(campaign, n) for n in names[1:])]
+    campaign.equivalent = {names[2]: "why"}
+    campaign.rows[2] |= {"class": "equivalent", "effect": {}}
+    asked_for = []
+
+    def found(campaign, mutants, count, show, folder, work):
+        asked_for.append([mutant.id for mutant in mutants])
+        kills = {"3": {"check": "c", "how": "difference", "detail": "d"}}
+        for name, label in ((names[1], "killed"), (names[2], "refuted")):
+            more = {"class": label, "first": 3, "kills": kills, "seconds": {"3": 2.0}}
+            yield _row(campaign, name) | more
+
+    monkeypatch.setattr(command, "rows", found)
+    for _ in range(2):
+        list(command.late(campaign, 1, print, tmp_path))
+    assert [set(some) for some in asked_for] == [set(names[1:])]
+    assert [row["class"] for row in campaign.rows] == ["killed", "killed", "refuted"]
+    for row in campaign.rows[1:]:
+        assert (row["first"], row["seconds"]) == (3, {"1": 0.5, "3": 2.0})
+        assert not row.keys() & {"diff", "effect"}
+
+
+def test_a_pass_asks_its_levels_and_those_to_be_asked_at_every_level_all(
+    campaign, monkeypatch, tmp_path
+):
+    first, *_, last = campaign.mutants
+    campaign.plan = Plan("pong", "jax", sample=6, matrix=1, alone=True)
+    asked_for = []
+
+    def judged(reference, pair, mutant, question, watch):
+        asked_for.append((mutant and mutant.id, question.levels))
+        return Verdict({}, dict.fromkeys(question.levels, 0.0))
+
+    monkeypatch.setattr(asking, "judge", judged)
+    for mutants in ([last], [last, first]):
+        bench = asking.Bench(campaign, Watch(), tmp_path, mutants, (1, 2))
+        for mutant in mutants:
+            bench.row(mutant, {}, elsewhere=False)
+        bench.row(last, {}, elsewhere=True)
+        bench.close()
+    few, every = (1, 2), (1, 2, 3)
+    others = [pair for one in campaign.pairs[1:] for pair in ((None, every), (last.id, every))]
+    want = [(None, few), (last.id, few), *others]
+    want += [(None, every), (last.id, few), (first.id, every), *others]
+    assert asked_for == want
+
+
+def test_an_equivalent_bug_that_was_not_asked_every_level_is_asked_again(campaign, tmp_path):
+    names = [mutant.id for mutant in campaign.mutants[:2]]
+    campaign.rows = [_survivor(campaign, name) for name in names]
+    campaign.rows[1]["seconds"] = {"1": 0.5, "2": 0.5, "3": 0.5}
+    ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan)).write(stopped=True)
+    campaign.equivalent = dict.fromkeys(names, "why")
+    assert [row["id"] for row in settled_before(tmp_path / "pong", campaign)] == names[1:]
+
+
+@pytest.mark.parametrize(
+    ("early", "said"),
+    [([1, 2], "before level 3 and the other variants"), ([1, 2, 3], "before the other variants"),
+     (True, "before the other variants"), ([], ""), (False, "")]
+)  # fmt: skip
+def test_a_table_says_what_own_tests_were_asked_before(campaign, tmp_path, early, said):
+    campaign.rows = [_row(campaign, campaign.mutants[0].id) | {"own": True}]
+    ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan)).write(stopped=False)
+    found = json.loads((tmp_path / "pong.json").read_text())
+    assert found["own_first"] == [1, 2]
+    text = markdown(found | {"own_first": early})
+    assert f"of its own ({said}), until" in text if said else "of its own, until" in text
+    assert f"own tests, asked {said}:" in text if said else "own tests only:" in text
+
+
+def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
+    campaign, monkeypatch, tmp_path
+):
+    names = [mutant.id for mutant in campaign.mutants[:3]]
+    campaign.rows = [_row(campaign, names[0]), *(_survivor(campaign, n) for n in names[1:])]
+    asked_for = []
+
+    def found(campaign, mutants, count, show, folder, work):
+        asked_for.append([mutant.id for mutant in mutants])
+        assert work.keywords == {"elsewhere": True}
+        yield _row(campaign, names[2]) | {"variant": "fs1"}
+        yield _survivor(campaign, names[1])
+
+    monkeypatch.setattr(command, "rows", found)
+    for _ in range(2):
+        list(command.elsewhere(campaign, 1, print, tmp_path))
+    assert [set(some) for some in asked_for] == [set(names[1:])]
+    classes = [(row["class"], row["variant"], "diff" in row) for row in campaign.rows]
+    assert classes == [
+        ("killed", "fs8", False),
+        ("survivor", "fs8", True),
+        ("killed", "fs1", False),
+    ]
+
+
+def test_a_table_that_was_stopped_says_how_many_survivors_may_yet_be_killed(campaign, tmp_path):
+    campaign.rows = [_survivor(campaign, mutant.id) for mutant in campaign.mutants[:4]]
+    asked = {"own": False, "everywhere": True}
+    whole = {"seconds": {"1": 0.5, "2": 0.5, "3": 0.5}}
+    for row, more in zip(campaign.rows, (asked, whole, asked | whole, whole), strict=True):
+        row |= more
+    campaign.rows[3] |= {"everywhere": True}
+    file = ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan))
+    texts = []
+    for stopped in (True, False):
+        file.write(stopped)
+        texts.append(markdown(json.loads((tmp_path / "pong.json").read_text())))
+    assert "4 survive; 3 were not yet asked of everything." in texts[0]
+    assert "4 survive. Not counted" in texts[1]
