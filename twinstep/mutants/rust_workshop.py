@@ -38,8 +38,14 @@ class Workshop:
         self._folder = folder
         self.project = folder / "tree"
         shutil.rmtree(self.project, ignore_errors=True)
+        # As of now: Cargo takes a file for compiled that is older than what an earlier workshop
+        # has compiled in its place, with a bug in it.
         shutil.copytree(
-            Path.cwd(), self.project, symlinks=True, ignore=shutil.ignore_patterns(*BYPRODUCTS)
+            Path.cwd(),
+            self.project,
+            symlinks=True,
+            ignore=shutil.ignore_patterns(*BYPRODUCTS),
+            copy_function=shutil.copy,
         )
         link_packages(self.project)
         found = {workspace_of(self.project, glob): None for glob in ref.edit}

@@ -171,6 +171,16 @@ def test_a_bug_is_compiled_in_a_copy_and_stands_in_its_source_until_it_was_asked
         shop.build(broken)
 
 
+def test_a_workshop_in_the_place_of_an_earlier_one_has_none_of_its_bugs(tiny, tmp_path):
+    (bug,) = (one for one in all_mutants(tiny) if one.what == "+ to -")
+    os.utime(bug.path, (0, 0))
+    Workshop(tiny, tmp_path / "shop").build(bug)
+    shop = Workshop(tiny, tmp_path / "shop")
+    shop.build(None)
+    (library,) = shop.place.iterdir()
+    assert ctypes.CDLL(library).two(5) == 6
+
+
 class _NoShop:
     """A workshop that has built nothing."""
 
