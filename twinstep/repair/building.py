@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from twinstep import paths
 from twinstep.errors import UserError
 from twinstep.repair import processes
 from twinstep.repair.folders import import_path
@@ -30,9 +33,36 @@ def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
     place = project / ".twinstep" / "built"
     place.mkdir(parents=True, exist_ok=True)
     for workspace in found:
-        for library in compiled(workspace, run / "target", run / "build.log"):
+        name = workspace.relative_to(project).as_posix().replace("/", "_")
+        with _dated(workspace, run / f"built-{name}.json"):
+            libraries = compiled(workspace, run / "target", run / "build.log")
+        for library in libraries:
             shutil.copy2(library, place / f"{library.stem.removeprefix('lib')}.abi3.so")
     return {"PYTHONPATH": f"{place}:{import_path(project)}"}
+
+
+@contextlib.contextmanager
+def _dated(workspace: Path, record: Path) -> Iterator[None]:
+    """Give a workspace's files times by which Cargo takes for compiled what is, and nothing else.
+
+    Cargo compares a file's time with that of what it compiled last, wherever that lay. But a
+    commit's files have its time: an older one's would pass for what a newer one's build left.
+
+    record: what the files were when they were compiled last, none where that failed halfway.
+    """
+    try:
+        known = json.loads(record.read_text())
+    except (OSError, ValueError):
+        known = {}
+    record.unlink(missing_ok=True)
+    files = [path for path in workspace.rglob("*") if path.is_file() and not path.is_symlink()]
+    found = {}
+    for path in files:
+        name = path.relative_to(workspace).as_posix()
+        found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        os.utime(path, (0, 0) if known.get(name) == found[name] else None)
+    yield
+    paths.write_atomically(record, json.dumps(found).encode())
 
 
 def workspace_of(project: Path, glob: str) -> Path | None:

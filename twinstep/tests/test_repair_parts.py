@@ -1,5 +1,6 @@
 """The parts of `twinstep repair` alone: its memory, agents' command lines, builds, wrong usage."""
 
+import ctypes
 import fcntl
 import json
 import site
@@ -16,6 +17,7 @@ from twinstep.repair import agents, building, checks, processes, watching
 from twinstep.repair.folders import (
     Repository,
     changed,
+    git,
     may_edit,
     snapshot,
     take_over,
@@ -231,6 +233,36 @@ def test_a_library_in_rust_is_built_from_the_checkout(tmp_path):
 
 def test_python_alone_needs_no_build(tmp_path):
     assert building.build(tmp_path, ("generated/pong/**",), tmp_path / "run") == {}
+
+
+def test_a_commit_is_compiled_as_it_is_whatever_was_compiled_before(tmp_path):
+    """Cargo goes by the times of files, and these lie in a new folder each time."""
+    root, run = tmp_path / "project", tmp_path / "run"
+    source = '#[unsafe(no_mangle)]\npub extern "C" fn answer() -> i32 {\n    NUMBER\n}\n'
+    file = tiny_rust.write(root, source)
+    run.mkdir()
+    git(root, "init", "--quiet")
+    commits = {}
+    for number, text in ((1, "1"), (2, "2"), (3, "not a number")):
+        file.write_text(source.replace("NUMBER", text))
+        git(root, "add", ".")
+        git(root, "commit", "--quiet", "-m", text)
+        commits[number] = git(root, "rev-parse", "HEAD").decode().strip()
+    repository = Repository(root, Path())
+    for place, number in enumerate((1, 2, 1, 1, 3, 2, 3, 1)):
+        folder = tmp_path / f"check-{place}"
+        folder.mkdir()
+        project = repository.unpack(commits[number], folder)
+        if number == 3:
+            with pytest.raises(UserError, match="does not compile"):
+                building.build(project, ("rust/tiny/**",), run)
+            assert not list(run.glob("built-*")), "another crate of it may have been compiled"
+            continue
+        building.build(project, ("rust/tiny/**",), run)
+        (library,) = (project / ".twinstep" / "built").iterdir()
+        assert ctypes.CDLL(library).answer() == number
+        compiled = '"fresh":false' in (run / "build.log").read_text()
+        assert compiled == (place != 3), "what is known is compiled again, or not at all"
 
 
 def test_a_command_ends_with_what_it_started(tmp_path):
