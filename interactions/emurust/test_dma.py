@@ -125,6 +125,21 @@ def test_pop_reads_sprites_at_the_end_of_a_transfer(lab, above):
     console.play(lab, programs, steps=1)
 
 
+@pytest.mark.parametrize("low", [0x40, 0x41, 0x80])
+@pytest.mark.parametrize("before", [0xFE40, 0xFE41, 0xD041])
+def test_pop_hl_as_a_transfer_begins_copies_its_first_byte_by_where_hl_is_meanwhile(
+    lab, before, low
+):
+    """The first byte is written behind POP: copied ahead, it is the old one."""
+    programs = []
+    for nops in range(6):
+        program = Program().code(f"di\nld a, {low}\nld [$C040], a").write("DMA", 0xC0).wait(800)
+        program.word(0x21, before).word(0x31, 0xFE40).word(0x01, 0xC000).write("DMA", 0xC0)
+        program.code("nop\n" * nops + "pop hl\nld [bc], a\nld sp, $D100\npush hl").wait(1000)
+        programs.append(program.rest().rom())
+    console.play(lab, programs, steps=1)
+
+
 def test_the_byte_behind_stop_is_read_as_an_operand(lab):
     """STOP as HRAM's last byte: IE is behind it. What is due of a transfer is copied then."""
     programs = []

@@ -25,8 +25,9 @@ impl Machine {
             }
             0xE1 => {
                 let low = self.pop_low();
-                // Where HL points matters to what OAM DMA has copied by the second read.
-                self.registers.hl = self.registers.hl & 0xFF00 | u16::from(low);
+                // Where HL points matters to what OAM DMA has copied by the second read: PyBoy has
+                // the lower byte alone in it then.
+                self.registers.hl = low.into();
                 self.registers.hl = u16::from_be_bytes([self.pop_high(), low]);
             }
             0xF1 => {
