@@ -144,7 +144,10 @@ class Bench:
         pair = self._campaign.pair
         reference, question = self._prepared(pair)
         if self._chunks is not None:
-            found = self._chunks.effect(reference, pair, mutant, question, self._watch)
+            from twinstep.mutants.chunks import Asking
+
+            asking = Asking(reference, pair, mutant, question)
+            found = self._chunks.effect(asking, self._watch)
             if found is not None:
                 return found
         # Of a compiled candidate this process has the one that is installed.
@@ -162,7 +165,10 @@ class Bench:
     ) -> Verdict:
         if self._shop is None:
             if self._chunks is not None and mutant is not None:
-                found = self._chunks.ask(reference, pair, mutant, question, self._watch)
+                from twinstep.mutants.chunks import Asking
+
+                asking = Asking(reference, pair, mutant, question)
+                found = self._chunks.ask(asking, self._watch)
                 if found is not None:
                     return found
             self.alone += mutant is not None

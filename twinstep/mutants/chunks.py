@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
@@ -22,6 +22,15 @@ SIZE = 100
 _FEW = 8
 
 
+class Asking(NamedTuple):
+    """What is asked of which mutant, and of which variant."""
+
+    reference: RememberingReference
+    pair: Pair
+    mutant: Mutant
+    question: Question
+
+
 class Chunks:
     """Asks mutants that can be switched. mutants: in the order in which they will be asked."""
 
@@ -36,55 +45,36 @@ class Chunks:
         self._unchanged: Answers = {}
         self._scope = contextlib.ExitStack()
 
-    def ask(
-        self,
-        reference: RememberingReference,
-        pair: Pair,
-        mutant: Mutant,
-        question: Question,
-        watch: Watch,
-    ) -> Verdict | None:
+    def ask(self, asking: Asking, watch: Watch) -> Verdict | None:
         """Return what the levels make of a mutant, None if it has to be planted alone.
 
         UserError if the candidate fails with all of a chunk's bugs in it and none of them on.
         """
-        lab = self._lab(reference, pair, mutant, question, watch)
+        lab = self._lab(asking, watch)
         if lab is None:
             return None
-        with self._together.switched(mutant):
-            verdict = asked(lab, question, watch)
-        return verdict if self._together.can(mutant) else None
+        with self._together.switched(asking.mutant):
+            verdict = asked(lab, asking.question, watch)
+        return verdict if self._together.can(asking.mutant) else None
 
-    def effect(
-        self,
-        reference: RememberingReference,
-        pair: Pair,
-        mutant: Mutant,
-        question: Question,
-        watch: Watch,
-    ) -> dict[str, Any] | None:
+    def effect(self, asking: Asking, watch: Watch) -> dict[str, Any] | None:
         """Return what a mutant changes, see `effects`, None if it has to be planted alone.
 
         It is compared with the same programs and no bug on: without bugs in them, others may round
-        in other places.
+        in other places. Raises as `ask` does.
         """
-        lab = self._lab(reference, pair, mutant, question, watch)
+        lab = self._lab(asking, watch)
         if lab is None:
             return None
         if not self._unchanged:
-            self._unchanged = answered(lab.runner, reference)
-        with self._together.switched(mutant):
-            return effect(self._unchanged, answered(lab.runner, reference))
+            self._unchanged = answered(lab.runner, asking.reference)
+        with self._together.switched(asking.mutant):
+            changed = answered(lab.runner, asking.reference)
+        return effect(self._unchanged, changed) if self._together.can(asking.mutant) else None
 
-    def _lab(
-        self,
-        reference: RememberingReference,
-        pair: Pair,
-        mutant: Mutant,
-        question: Question,
-        watch: Watch,
-    ) -> QuickLab | None:
+    def _lab(self, asking: Asking, watch: Watch) -> QuickLab | None:
         """Return a lab with a mutant's chunk that passes with no bug on; None if it cannot."""
+        reference, pair, mutant, question = asking
         place = self._place[mutant.id]
         if len(self._chunks[place]) < _FEW:
             return None

@@ -173,7 +173,10 @@ def _further(
     mutants = [mutant for mutant in campaign.mutants if mutant.id in known]
     for found in rows(campaign, mutants, count, show, folder, work) if mutants else ():
         row = known[found["id"]]
-        row["seconds"] |= found["seconds"]
+        if found["variant"] == row["variant"]:
+            row["seconds"] |= found["seconds"]
+        elif found["kills"]:
+            row["seconds"] = found["seconds"]
         if found["kills"]:
             row |= {name: found[name] for name in ("variant", "class", "first", "kills")}
             row.pop("diff", None)

@@ -19,20 +19,12 @@ from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
 from twinstep.mutants.workers import rows
+from twinstep.tests.campaign_rows import row_of
 
 
 @pytest.fixture
 def campaign():
     return prepare(Plan("pong", "jax", sample=6))
-
-
-def _row(campaign, name):
-    mutant = next(one for one in campaign.mutants if one.id == name)
-    return {
-        "id": name, "path": mutant.path, "line": mutant.line, "symbol": "", "operator": "index",
-        "what": mutant.what, "variant": "fs8", "class": "killed", "first": 1, "full": True,
-        "kills": {"1": {"check": "c", "how": "difference", "detail": "d"}}, "seconds": {"1": 0.5},
-    }  # fmt: skip
 
 
 def _answers(pipe, plan, names, core, folder):
@@ -183,7 +175,7 @@ def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch
     file = ResultFile(stem, campaign, 1, command)
     with pytest.raises(UserError, match="no earlier result"):
         file.begun()
-    campaign.rows = [_row(campaign, mutant.id) for mutant in campaign.mutants[:2]]
+    campaign.rows = [row_of(campaign, mutant.id) for mutant in campaign.mutants[:2]]
     file.keep()
     assert not stem.with_suffix(".json").exists()
     assert ResultFile(stem, campaign, 1, command).begun() == campaign.in_order()
@@ -212,7 +204,7 @@ def test_a_campaign_that_is_ended_writes_what_is_done(
     campaign, monkeypatch, tmp_path, capsys, name
 ):
     def found(*_):
-        yield _row(campaign, campaign.mutants[0].id)
+        yield row_of(campaign, campaign.mutants[0].id)
         os.kill(os.getpid(), getattr(signal, name))
         time.sleep(600)
 
@@ -230,7 +222,7 @@ def test_a_campaign_that_is_ended_writes_what_is_done(
 def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_path):
     def found(*_):
         os.kill(os.getpid(), signal.SIGHUP)
-        yield _row(campaign, campaign.mutants[0].id)
+        yield row_of(campaign, campaign.mutants[0].id)
 
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -243,7 +235,7 @@ def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_pat
 def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaign, tmp_path):
     plan = Plan("pong", "jax", sample=6, matrix=1)
     made = prepare(plan)
-    made.rows = [_row(made, mutant.id) for mutant in made.mutants[:3]]
+    made.rows = [row_of(made, mutant.id) for mutant in made.mutants[:3]]
     for row in made.rows[1:]:
         row["full"] = False
     ResultFile(tmp_path / "pong", made, 1, command_of(plan)).write(stopped=False)

@@ -11,25 +11,12 @@ from twinstep.mutants.killing import Verdict
 from twinstep.mutants.results import ResultFile, settled_before
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
+from twinstep.tests.campaign_rows import row_of, survivor_of
 
 
 @pytest.fixture
 def campaign():
     return prepare(Plan("pong", "jax", sample=6))
-
-
-def _row(campaign, name):
-    mutant = next(one for one in campaign.mutants if one.id == name)
-    return {
-        "id": name, "path": mutant.path, "line": mutant.line, "symbol": "", "operator": "index",
-        "what": mutant.what, "variant": "fs8", "class": "killed", "first": 1, "full": True,
-        "kills": {"1": {"check": "c", "how": "difference", "detail": "d"}}, "seconds": {"1": 0.5},
-    }  # fmt: skip
-
-
-def _survivor(campaign, name):
-    more = {"class": "survivor", "first": 0, "kills": {}, "diff": ["-", "+"]}
-    return _row(campaign, name) | more
 
 
 EARLY, LATE = [{"levels": (1, 2)}], [{"levels": (3,)}, {"elsewhere": True}]
@@ -54,7 +41,7 @@ def test_what_tells_soonest_is_asked_first_and_survivors_are_asked_everything(
         asked_for.append(work.keywords)
         levels = work.keywords.get("levels", ())
         for mutant in mutants:
-            yield _survivor(campaign, mutant.id) | {"seconds": {str(n): 0.1 for n in levels}}
+            yield survivor_of(campaign, mutant.id) | {"seconds": {str(n): 0.1 for n in levels}}
 
     def own(env, ref, rows, *_):
         asked_for.append("own")
@@ -73,7 +60,7 @@ def test_what_own_tests_notice_is_not_asked_of_level_3_and_what_that_notices_is_
     campaign, monkeypatch, tmp_path
 ):
     names = [mutant.id for mutant in campaign.mutants[:3]]
-    campaign.rows = [_row(campaign, names[0]), *(_survivor(campaign, n) for n in names[1:])]
+    campaign.rows = [row_of(campaign, names[0]), *(survivor_of(campaign, n) for n in names[1:])]
     campaign.equivalent = {names[2]: "why"}
     campaign.rows[2] |= {"class": "equivalent", "effect": {}}
     asked_for = []
@@ -83,7 +70,7 @@ def test_what_own_tests_notice_is_not_asked_of_level_3_and_what_that_notices_is_
         kills = {"3": {"check": "c", "how": "difference", "detail": "d"}}
         for name, label in ((names[1], "killed"), (names[2], "refuted")):
             more = {"class": label, "first": 3, "kills": kills, "seconds": {"3": 2.0}}
-            yield _row(campaign, name) | more
+            yield row_of(campaign, name) | more
 
     monkeypatch.setattr(command, "rows", found)
     for _ in range(2):
@@ -122,7 +109,7 @@ def test_a_pass_asks_its_levels_and_those_to_be_asked_at_every_level_all(
 
 def test_an_equivalent_bug_that_was_not_asked_every_level_is_asked_again(campaign, tmp_path):
     names = [mutant.id for mutant in campaign.mutants[:2]]
-    campaign.rows = [_survivor(campaign, name) for name in names]
+    campaign.rows = [survivor_of(campaign, name) for name in names]
     campaign.rows[1]["seconds"] = {"1": 0.5, "2": 0.5, "3": 0.5}
     ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan)).write(stopped=True)
     campaign.equivalent = dict.fromkeys(names, "why")
@@ -135,7 +122,7 @@ def test_an_equivalent_bug_that_was_not_asked_every_level_is_asked_again(campaig
      (True, "before the other variants"), ([], ""), (False, "")]
 )  # fmt: skip
 def test_a_table_says_what_own_tests_were_asked_before(campaign, tmp_path, early, said):
-    campaign.rows = [_row(campaign, campaign.mutants[0].id) | {"own": True}]
+    campaign.rows = [row_of(campaign, campaign.mutants[0].id) | {"own": True}]
     ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan)).write(stopped=False)
     found = json.loads((tmp_path / "pong.json").read_text())
     assert found["own_first"] == [1, 2]
@@ -148,14 +135,14 @@ def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_aske
     campaign, monkeypatch, tmp_path
 ):
     names = [mutant.id for mutant in campaign.mutants[:3]]
-    campaign.rows = [_row(campaign, names[0]), *(_survivor(campaign, n) for n in names[1:])]
+    campaign.rows = [row_of(campaign, names[0]), *(survivor_of(campaign, n) for n in names[1:])]
     asked_for = []
 
     def found(campaign, mutants, count, show, folder, work):
         asked_for.append([mutant.id for mutant in mutants])
         assert work.keywords == {"elsewhere": True}
-        yield _row(campaign, names[2]) | {"variant": "fs1"}
-        yield _survivor(campaign, names[1])
+        yield row_of(campaign, names[2]) | {"variant": "fs1", "seconds": {"2": 9.0}}
+        yield survivor_of(campaign, names[1]) | {"variant": "fs1", "seconds": {"3": 9.0}}
 
     monkeypatch.setattr(command, "rows", found)
     for _ in range(2):
@@ -167,10 +154,12 @@ def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_aske
         ("survivor", "fs8", True),
         ("killed", "fs1", False),
     ]
+    # Each row's seconds are those of its variant.
+    assert [row["seconds"] for row in campaign.rows] == [{"1": 0.5}, {"1": 0.5}, {"2": 9.0}]
 
 
 def test_a_table_that_was_stopped_says_how_many_survivors_may_yet_be_killed(campaign, tmp_path):
-    campaign.rows = [_survivor(campaign, mutant.id) for mutant in campaign.mutants[:4]]
+    campaign.rows = [survivor_of(campaign, mutant.id) for mutant in campaign.mutants[:4]]
     asked = {"own": False, "everywhere": True}
     whole = {"seconds": {"1": 0.5, "2": 0.5, "3": 0.5}}
     for row, more in zip(campaign.rows, (asked, whole, asked | whole, whole), strict=True):

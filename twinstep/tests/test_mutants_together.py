@@ -203,7 +203,9 @@ def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, remembe
     pair, watch, question = campaign.pair, Watch(), Question()
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
-    together = [held.ask(remembering, pair, one, question, watch) for one in campaign.mutants]
+    together = [
+        held.ask(chunks.Asking(remembering, pair, one, question), watch) for one in campaign.mutants
+    ]
     held.close()
     assert sum(verdict is not None for verdict in together) >= 5
     for mutant, verdict in zip(campaign.mutants, together, strict=True):
@@ -221,8 +223,8 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     for mutant in campaign.mutants:
-        noticed = held.ask(remembering, pair, mutant, question, watch)
-        found = held.effect(remembering, pair, mutant, question, watch)
+        asking = chunks.Asking(remembering, pair, mutant, question)
+        noticed, found = held.ask(asking, watch), held.effect(asking, watch)
         assert (noticed is None) == (found is None)
         if noticed is not None:
             assert bool(found["where"]) == bool(noticed.kills), mutant
@@ -232,10 +234,11 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
 def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, remembering):
     # As where a switch changed what a program computes.
     held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)
+    asking = chunks.Asking(remembering, campaign.pair, campaign.mutants[0], Question((1,)))
     switch(1)
     try:
         with pytest.raises(UserError, match=r"pong@fs8-jax fails level 1 .* run with --alone"):
-            held.ask(remembering, campaign.pair, campaign.mutants[0], Question((1,)), Watch())
+            held.ask(asking, Watch())
     finally:
         switch(0)
         held.close()
