@@ -1,5 +1,6 @@
 """A campaign of planted bugs: what ends a process is one level's verdict; nothing is lost."""
 
+import contextlib
 import errno
 import json
 import os
@@ -199,24 +200,38 @@ def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch
         ResultFile(stem, campaign, 1, command).begun()
 
 
+@contextlib.contextmanager
+def _handled(number, how):
+    """Have a signal handled in this way, whatever the caller of pytest ignores, as nohup does."""
+    before = signal.signal(number, how)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_campaign_that_is_ended_writes_what_is_done(
     campaign, monkeypatch, tmp_path, capsys, name
 ):
+    number = getattr(signal, name)
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+
     def found(*_):
         yield row_of(campaign, campaign.mutants[0].id)
-        os.kill(os.getpid(), getattr(signal, name))
-        time.sleep(600)
+        os.kill(os.getpid(), number)
+        time.sleep(10)
 
     monkeypatch.setattr(command, "rows", found)
     options = ["--sample", "6", "--out", str(tmp_path)]
-    assert main(["mutants", "pong", *options]) == 130
+    with _handled(number, usual):
+        assert main(["mutants", "pong", *options]) == 130
+        assert signal.getsignal(number) == usual
     assert "interrupted" in capsys.readouterr().err
     written = json.loads((tmp_path / "pong.json").read_text())
     assert ([row["id"] for row in written["mutants"]], written["stopped"]) == (
         [campaign.mutants[0].id], True,
     )  # fmt: skip
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_path):
@@ -224,12 +239,9 @@ def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_pat
         os.kill(os.getpid(), signal.SIGHUP)
         yield row_of(campaign, campaign.mutants[0].id)
 
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        monkeypatch.setattr(command, "rows", found)
+    monkeypatch.setattr(command, "rows", found)
+    with _handled(signal.SIGHUP, signal.SIG_IGN):
         assert main(["mutants", "pong", "--sample", "1", "--out", str(tmp_path)]) == 0
-    finally:
-        signal.signal(signal.SIGHUP, before)
 
 
 def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaign, tmp_path):
