@@ -407,7 +407,7 @@ _BY_HAND = {
 }
 
 
-_TESTS = ("twinstep.tests.test_halfcheetah_reset", "twinstep.tests.test_halfcheetah_rounds")
+_TESTS = tuple(f"twinstep.tests.test_halfcheetah_{part}" for part in ("lanes", "reset", "rounds"))
 
 
 def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:

@@ -111,29 +111,33 @@ def _forces(env: gymnasium.Env, given: Row) -> Row:
     return {"qfrc_passive": data.qfrc_passive, "qfrc_actuator": data.qfrc_actuator}
 
 
-def touching(model: Any, data: Any) -> np.ndarray:
-    """Return i64[ncon]: the point that each contact is about.
+def touching(model: Any, data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers i64[N] of the contacts that have rows, and the point i64[N] of each.
+
+    MuJoCo lists an end that just reaches the floor, at a distance of 0, and makes no rows of it.
 
     A contact names its geom only. Its place is straight below the end that it is about, and
     the two ends of a capsule are never closer than its length.
     """
     found = data.contact
-    first = 2 * (found.geom[:, 1].astype(np.int64) - FIRST_CAPSULE)
-    depth = found.dist / 2 + model.geom_size[found.geom[:, 1], 0]
-    centre = found.pos + depth[:, None] * found.frame[:, :3]
+    chosen = np.flatnonzero(found.efc_address >= 0)
+    geoms = found.geom[chosen, 1].astype(np.int64)
+    first = 2 * (geoms - FIRST_CAPSULE)
+    depth = found.dist[chosen] / 2 + model.geom_size[geoms, 0]
+    centre = found.pos[chosen] + depth[:, None] * found.frame[chosen, :3]
     at = ends(model, data)
     apart = [np.abs(at[first + end] - centre).max(1) for end in (0, 1)]
     assert (np.minimum(*apart) < 1e-6).all(), "a contact is at neither end of its capsule"
-    return first + (apart[1] < apart[0])
+    return chosen, first + (apart[1] < apart[0])
 
 
 def _contacts(env: gymnasium.Env, given: Row) -> Row:
     data, model = _forward(env, given), _model(env)
     depth, at = np.zeros(POINTS), np.zeros((POINTS, 2))
     if data.ncon:
-        points = touching(model, data)
-        depth[points] = -data.contact.dist
-        at[points] = data.contact.pos[:, _PLANE]
+        chosen, points = touching(model, data)
+        depth[points] = -data.contact.dist[chosen]
+        at[points] = data.contact.pos[chosen][:, _PLANE]
     return {"depth": depth, "contact_at": at}
 
 
@@ -142,8 +146,8 @@ def _rows(env: gymnasium.Env, given: Row) -> Row:
     weight, target = np.zeros(POINTS), np.zeros((POINTS, 3))
     jacobian = np.zeros((POINTS, 3, JOINTS))
     all_rows = data.efc_J.reshape(data.nefc, JOINTS)  # 9 joints are held densely
-    addresses = data.contact.efc_address if data.ncon else ()
-    for point, begin in zip(touching(model, data) if data.ncon else (), addresses, strict=True):
+    for contact, point in zip(*touching(model, data), strict=True) if data.ncon else ():
+        begin = data.contact.efc_address[contact]
         rows = np.arange(begin, begin + ROWS)
         weights = data.efc_D[rows]
         assert (weights == weights[0]).all(), "the rows of a contact differ in weight"
