@@ -144,7 +144,7 @@ def late(
     left = [
         row
         for row in campaign.rows
-        if not row["kills"] and any(str(level) not in row["seconds"] for level in levels)
+        if row["class"] == "survivor" and any(str(level) not in row["seconds"] for level in levels)
     ]
     yield from _further(campaign, left, count, show, folder, partial(work, levels=levels))
 

@@ -83,12 +83,13 @@ def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
     """Return the rows of the mutants that an earlier result leaves no question about.
 
     Those are the unbuildable ones, the killed ones unless they are to be located and no report has
-    named their place, and those that nothing noticed and that are called equivalent, maybe since
-    then. UserError if there is no earlier result.
+    named their place, and those that are called equivalent, maybe since then, and that no level
+    which is asked of such has noticed. UserError if there is no earlier result.
     """
     known, full = campaign.equivalent, campaign.full
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
-    path, last = stem.with_name(stem.name + ".json"), str(campaign.plan.levels[-1])
+    path = stem.with_name(stem.name + ".json")
+    last = str((campaign.early or campaign.plan.levels)[-1])
     done = {}
     try:
         for row in _read(path, "--again")["mutants"]:

@@ -81,7 +81,7 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
         f"**{killed} of {len(good)} mutants are killed: {_share(killed, len(good))}.** "
         f"{_surviving(found)} Not counted: {classes['build']} that cannot be imported, "
         f"built or traced, and {classes['equivalent']} that are equivalent, each with its reason "
-        "beside the candidate's adapter."
+        f"beside the candidate's adapter{_proven(found)}."
     )
     if classes["refuted"]:
         named = ", ".join(row["id"] for row in rows if row["class"] == "refuted")
@@ -105,14 +105,25 @@ def _ordered(found: dict[str, Any]) -> str:
     return f" ({before})" if before else ""
 
 
+def _proven(found: dict[str, Any]) -> str:
+    """Say what is not asked of mutants that are called equivalent, "" if all is."""
+    late = _late(found)
+    return f" and not asked {' and '.join(late)} unless drawn for every level" if late else ""
+
+
+def _late(found: dict[str, Any]) -> list[str]:
+    """Return the levels that are asked after own tests."""
+    early = found.get("own_first")
+    if not early or early is True:  # older results hold true or false
+        return []
+    return [f"level {n}" for n in found["levels"] if n not in early]
+
+
 def _before(found: dict[str, Any]) -> str:
     """Say what own tests were asked before, "" if they came last."""
-    early = found.get("own_first")
-    if not early:
+    if not found.get("own_first"):
         return ""
-    # Older results hold true or false.
-    late = [] if early is True else [n for n in found["levels"] if n not in early]
-    return f"before {' and '.join([*(f'level {n}' for n in late), 'the other variants'])}"
+    return f"before {' and '.join([*_late(found), 'the other variants'])}"
 
 
 def _more_episodes(found: dict[str, Any]) -> str:

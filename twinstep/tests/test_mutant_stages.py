@@ -56,30 +56,30 @@ def test_what_tells_soonest_is_asked_first_and_survivors_are_asked_everything(
         assert row["everywhere"]
 
 
-def test_what_own_tests_notice_is_not_asked_of_level_3_and_what_that_notices_is_killed(
+def test_what_own_tests_notice_or_is_proven_is_not_asked_of_level_3_and_what_that_notices_is_killed(
     campaign, monkeypatch, tmp_path
 ):
     names = [mutant.id for mutant in campaign.mutants[:3]]
     campaign.rows = [row_of(campaign, names[0]), *(survivor_of(campaign, n) for n in names[1:])]
     campaign.equivalent = {names[2]: "why"}
-    campaign.rows[2] |= {"class": "equivalent", "effect": {}}
+    campaign.rows[1]["effect"] = {}
+    campaign.rows[2]["class"] = "equivalent"
     asked_for = []
 
     def found(campaign, mutants, count, show, folder, work):
         asked_for.append([mutant.id for mutant in mutants])
         kills = {"3": {"check": "c", "how": "difference", "detail": "d"}}
-        for name, label in ((names[1], "killed"), (names[2], "refuted")):
-            more = {"class": label, "first": 3, "kills": kills, "seconds": {"3": 2.0}}
-            yield row_of(campaign, name) | more
+        more = {"first": 3, "kills": kills, "seconds": {"3": 2.0}}
+        yield row_of(campaign, names[1]) | more
 
     monkeypatch.setattr(command, "rows", found)
     for _ in range(2):
         list(command.late(campaign, 1, print, tmp_path))
-    assert [set(some) for some in asked_for] == [set(names[1:])]
-    assert [row["class"] for row in campaign.rows] == ["killed", "killed", "refuted"]
-    for row in campaign.rows[1:]:
-        assert (row["first"], row["seconds"]) == (3, {"1": 0.5, "3": 2.0})
-        assert not row.keys() & {"diff", "effect"}
+    assert asked_for == [names[1:2]]
+    assert [row["class"] for row in campaign.rows] == ["killed", "killed", "equivalent"]
+    row = campaign.rows[1]
+    assert (row["first"], row["seconds"]) == (3, {"1": 0.5, "3": 2.0})
+    assert not row.keys() & {"diff", "effect"}
 
 
 def test_a_pass_asks_its_levels_and_those_to_be_asked_at_every_level_all(
@@ -107,10 +107,10 @@ def test_a_pass_asks_its_levels_and_those_to_be_asked_at_every_level_all(
     assert asked_for == want
 
 
-def test_an_equivalent_bug_that_was_not_asked_every_level_is_asked_again(campaign, tmp_path):
+def test_an_equivalent_bug_is_asked_again_unless_levels_1_and_2_were(campaign, tmp_path):
     names = [mutant.id for mutant in campaign.mutants[:2]]
     campaign.rows = [survivor_of(campaign, name) for name in names]
-    campaign.rows[1]["seconds"] = {"1": 0.5, "2": 0.5, "3": 0.5}
+    campaign.rows[1]["seconds"] = {"1": 0.5, "2": 0.5}
     ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan)).write(stopped=True)
     campaign.equivalent = dict.fromkeys(names, "why")
     assert [row["id"] for row in settled_before(tmp_path / "pong", campaign)] == names[1:]
@@ -129,6 +129,8 @@ def test_a_table_says_what_own_tests_were_asked_before(campaign, tmp_path, early
     text = markdown(found | {"own_first": early})
     assert f"of its own ({said}), until" in text if said else "of its own, until" in text
     assert f"own tests, asked {said}:" in text if said else "own tests only:" in text
+    proven = "adapter and not asked level 3 unless drawn for every level."
+    assert (proven in text) == (early == [1, 2])
 
 
 def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(
