@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from twinstep.generated.halfcheetah import ziggurat
-from twinstep.generated.halfcheetah.reset import _PCG_FACTOR as FACTOR
 from twinstep.generated.halfcheetah.reset import (
+    _FRESH,
     _WEDGE,
     _Draws,
     _minus_log,
@@ -27,6 +27,7 @@ from twinstep.generated.halfcheetah.reset import (
     _rounded,
     reset,
 )
+from twinstep.generated.halfcheetah.reset import _PCG_FACTOR as FACTOR
 
 WORD, WIDE = 2**64, 2**128
 #: How far the last place may be off where a number is from the tail: see `log1p` below.
@@ -78,6 +79,26 @@ def test_the_outer_precision_changes_nothing() -> None:
     assert single.tobytes() == plain.astype(np.float32).tobytes()
     alone = np.concatenate([np.asarray(part) for part in jax.jit(reset)(chosen[7])])
     assert alone.tobytes() == plain[7].tobytes()
+
+
+def counting(words: Sequence[int], stage: int, held: Sequence[int], x: Sequence[float]) -> Any:
+    """Return bool[N]: whether a normal number is done when its stage takes such a word."""
+    with jax.enable_x64(True):
+        # A state whose high word is 0 gives its low word. The state before it is that over
+        # the factor, with the increment that takes the product's high word away.
+        low = np.array(words, np.uint64)
+        state = (np.zeros_like(low), low * np.uint64(pow(FACTOR, -1, WORD)))
+        high = -(state[1].astype(object) * FACTOR >> 64) % WORD
+        increment = (high.astype(np.uint64), np.zeros_like(low))
+        begin = _Draws(
+            state=tuple(map(jnp.asarray, state)),
+            drawn=jnp.zeros((len(low), 18)),
+            place=jnp.full(len(low), 9, np.int32),
+            stage=jnp.full(len(low), stage, np.int32),
+            held=jnp.asarray(np.array(held, np.uint64)),
+            x=jnp.asarray(np.array(x, np.float64)),
+        )
+        return np.asarray(jax.jit(jax.vmap(_next))(begin, increment).place) == 10
 
 
 # ---- the tables, against NumPy itself -----------------------------------------------------
@@ -143,6 +164,16 @@ def test_what_is_inside_is_numpys(asked: Asked) -> None:
             assert (asked.taken() == 1) == (across < inside), layer
 
 
+def test_a_point_where_the_inside_of_a_layer_ends_is_not_inside() -> None:
+    """No seed is known whose word is just there: of 2^52 across a layer it is one."""
+    layers = [layer for layer in LAYERS if ziggurat.INSIDE[layer]]
+    assert len(layers) == 255
+    words = [layer | ziggurat.INSIDE[layer] << 9 for layer in layers]
+    nothing = np.zeros(len(layers))
+    assert not counting(words, _FRESH, nothing, nothing).any()
+    assert counting([word - (1 << 9) for word in words], _FRESH, nothing, nothing).all()
+
+
 def turning_point(counts: Callable[[int], bool]) -> int:
     """Return the least height of 53 bits that does not count."""
     low, high = -1, 2**53
@@ -190,27 +221,11 @@ def test_a_point_on_the_density_does_not_count(asked: Asked) -> None:
     layers = LAYERS[1:]
     words, xs = zip(*(in_wedge(layer, 0.5) for layer in layers), strict=True)
     least = [numpys_turning_point(asked, word) for word in words]
-    with jax.enable_x64(True):
-        held, x = jnp.asarray(np.array(words, np.uint64)), jnp.asarray(np.array(xs))
 
-        def counts(heights: list[int]) -> np.ndarray:
-            # A state whose high word is 0 gives its low word. The state before it is that over
-            # the factor, with the increment that takes the product's high word away.
-            low = np.array([height << 11 for height in heights], np.uint64)
-            state = (np.zeros_like(low), low * np.uint64(pow(FACTOR, -1, WORD)))
-            high = -(state[1].astype(object) * FACTOR >> 64) % WORD
-            increment = (high.astype(np.uint64), np.zeros_like(low))
-            begin = _Draws(
-                state=tuple(map(jnp.asarray, state)),
-                drawn=jnp.zeros((len(low), 18)),
-                place=jnp.full(len(low), 9, np.int32),
-                stage=jnp.full(len(low), _WEDGE, np.int32),
-                held=held,
-                x=x,
-            )
-            return np.asarray(jax.jit(jax.vmap(_next))(begin, increment).place) == 10
+    def counts(heights: list[int]) -> np.ndarray:
+        return counting([height << 11 for height in heights], _WEDGE, words, xs)
 
-        first_out, last_in = counts(least), counts([height - 1 for height in least])
+    first_out, last_in = counts(least), counts([height - 1 for height in least])
     same = ~first_out & last_in
     assert same.sum() > 0.4 * len(layers)
 
