@@ -31,13 +31,15 @@ Settled = Mapping[tuple[str, int], Kill]
 #: What a level of a compiled candidate may take at least: there is nothing to trace in it.
 _COMPILED_LIMIT = 20.0
 #: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
-_SLOWER = 5
+#: Those are of a process that has compiled nothing yet, so that a bug's are a part of them.
+_SLOWER = 3
 
 
 class Bench:
     """The references of all variants that were asked for, each once its candidate has passed.
 
-    watch: told of each check that begins. folder: where a candidate's compiled part is compiled.
+    watch: told of each check that begins. folder: where a candidate's compiled part is compiled,
+    or what the oracle answers is filed for the process that comes after one that a bug has ended.
     mutants: those that will be asked. levels: of those that are not asked at every level, none: the
     plan's. alone: how many of a candidate in JAX were planted alone.
     """
@@ -53,6 +55,8 @@ class Bench:
         plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
         self._shop = Workshop(ref, folder) if ref.build else None
+        # Of a compiled candidate copies of a process are asked, which no bug ends.
+        self._answers = None if ref.build else folder / "answers"
         self._chunks = None
         if not (ref.build or plan.alone):
             self._chunks = self._chunks_of(ref, mutants)
@@ -182,7 +186,8 @@ class Bench:
     def _prepared(self, pair: Pair) -> tuple[RememberingReference, Question]:
         if pair.label not in self._references:
             first = pair is self._campaign.pair
-            made = RememberingReference(self._harness if first else self._usual, pair.subject)
+            harness = self._harness if first else self._usual
+            made = RememberingReference(harness, pair.subject, self._answers)
             self._watch.variant = None
             asked = (
                 self._question

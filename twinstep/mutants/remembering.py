@@ -67,6 +67,15 @@ class FilingOracle(RememberingOracle):
         paths.write_atomically(self._folder / key.hex(), zlib.compress(pickle.dumps(answer), 1))
 
 
+class SharingOracle(FilingOracle):
+    """One that has its answers in memory, too: read once, for a process that asks them often."""
+
+    def _kept(self, key: bytes) -> Any:
+        if key not in self._known:
+            self._known[key] = super()._kept(key)
+        return self._known[key]
+
+
 def _contents(value: Any) -> Any:
     """Return a parameter; of a file, which may lie elsewhere the next time, a hash of it."""
     named = isinstance(value, str) and value and Path(value).is_file()
@@ -74,11 +83,16 @@ def _contents(value: Any) -> Any:
 
 
 class RememberingReference(Reference):
-    """A reference whose oracle remembers; inputs and states are drawn but once, too."""
+    """A reference whose oracle remembers; inputs and states are drawn but once, too.
 
-    def __init__(self, harness: Harness, subject: Subject) -> None:
+    folder: where its answers are filed for other processes; none: they are not.
+    """
+
+    def __init__(self, harness: Harness, subject: Subject, folder: Path | None = None) -> None:
         super().__init__(harness, subject)
-        self._remembering = RememberingOracle(subject)
+        self._remembering = (
+            SharingOracle(folder, True, subject) if folder else RememberingOracle(subject)
+        )
         self._drawn: dict[tuple[object, ...], Any] = {}
 
     @property

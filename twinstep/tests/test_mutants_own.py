@@ -17,11 +17,13 @@ import pytest
 from twinstep import registry
 from twinstep.errors import UserError
 from twinstep.mutants import own, own_asked
+from twinstep.mutants.asking import Bench
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.killing import Kill
 from twinstep.mutants.own import from_the_root, groups
 from twinstep.mutants.own_asked import asked
 from twinstep.mutants.remembering import FilingOracle
+from twinstep.mutants.watch import Watch
 from twinstep.supervisor import OracleProcess
 
 PONG = registry.environment("pong")
@@ -195,6 +197,33 @@ def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside
         answer(False, subjects[1])
     assert asked_of.count("call") == 6
     assert len(list((tmp_path / "answers").iterdir())) == 1
+
+
+def test_the_process_after_one_that_a_bug_has_ended_asks_the_oracle_nothing_anew(
+    monkeypatch, tmp_path
+):
+    answered, real = [], OracleProcess._ask
+
+    def spied(self, method, *args, **more):
+        answered.append(method)
+        return real(self, method, *args, **more)
+
+    monkeypatch.setattr(OracleProcess, "_ask", spied)
+    campaign = prepare(Plan("pong", "jax", levels=(1,), sample=1, alone=True))
+
+    def begin():
+        bench = Bench(campaign, Watch(), tmp_path, campaign.mutants)
+        bench.begin(elsewhere=False)
+        row = bench.row(campaign.mutants[0], {}, elsewhere=False)
+        bench.close()
+        answered.append("end")
+        return row["class"], row["kills"]
+
+    first = begin()
+    assert "call" in answered
+    del answered[:]
+    assert begin() == first
+    assert set(answered) == {"open", "end"}  # it is begun, and said what it offers
 
 
 def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(monkeypatch, tmp_path):
