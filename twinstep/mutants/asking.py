@@ -31,8 +31,7 @@ Settled = Mapping[tuple[str, int], Kill]
 #: What a level of a compiled candidate may take at least: there is nothing to trace in it.
 _COMPILED_LIMIT = 20.0
 #: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
-#: Those are of a process that has compiled nothing yet, so that a bug's are a part of them.
-_SLOWER = 3
+_SLOWER = 5
 
 
 class Bench:

@@ -139,7 +139,8 @@ def _asked(
 def late(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask the levels that come after the environment's own tests, of what these did not notice."""
+    """Ask the levels that come after the environment's own tests of what is neither noticed by
+    these nor proven to change nothing."""
     levels = campaign.plan.levels[len(campaign.early) :]
     left = [
         row
