@@ -139,8 +139,7 @@ def _asked(
 def late(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask the levels that come after the environment's own tests of what is neither noticed by
-    these nor proven to change nothing."""
+    """Ask the levels that come after own tests of what these left and is not proven equal."""
     levels = campaign.plan.levels[len(campaign.early) :]
     left = [
         row
