@@ -135,15 +135,24 @@ def groups(env: str, ref: CandidateRef, names: Sequence[str] = ()) -> list[list[
 
 
 def from_the_root(name: str) -> str:
-    """Return a test's name from the repository's root, wherever pytest counts from.
+    """Return a test's name from the repository's root, wherever it is counted from.
 
     Installed, or reached through links, the suite's folders lie elsewhere.
     """
-    for folder in (*(f"{suite}/" for suite in _SUITES), _CORES):
-        found = re.search(rf"(^|/){folder}", name.partition("::")[0])
-        if found:
-            return folder + name[found.end() :]
-    return name
+    places = [
+        (found.end(), folder)
+        for folder in (*(f"{suite}/" for suite in _SUITES), _CORES)
+        for found in re.finditer(rf"(^|(?<=/)){folder}", name.partition("::")[0])
+    ]
+    if not places:
+        return name
+    end, folder = max(places)
+    return folder + name[end:]
+
+
+def _name(item: pytest.Item) -> str:
+    """Return a test's name from the root; of a file outside its own, pytest says the last part."""
+    return from_the_root(f"{item.path.as_posix()}::{item.nodeid.partition('::')[2]}")
 
 
 class _First:
@@ -152,38 +161,35 @@ class _First:
     def __init__(self, names: Sequence[str]) -> None:
         self.kill: Kill | None = None
         self._places = {name: place for place, name in enumerate(names)}
-        self._level: dict[str, int] = {}
+        self._running: pytest.Item
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put the tests in order."""
-        items.sort(key=lambda item: self._places.get(from_the_root(item.nodeid), len(self._places)))
+        items.sort(key=lambda item: self._places.get(_name(item), len(self._places)))
 
-    def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Learn a test's level; one without counts for the first."""
-        found = [level for level in _LEVELS if item.get_closest_marker(f"level{level}")]
-        self._level[item.nodeid] = found[0] if found else 1
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Learn which test the reports to come are about."""
+        self._running = item
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notice a file that cannot be imported."""
         if report.failed:
-            self._keep(1, report.nodeid, "build", report.longreprtext)
+            self._keep(1, from_the_root(report.nodeid), "build", report.longreprtext)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notice a failure, also of a fixture."""
+        """Notice a failure, also of a fixture. A test without a level counts for the first."""
         if report.failed:
-            level = self._level.get(report.nodeid, 1)
-            self._keep(level, report.nodeid, "difference", report.longreprtext)
+            found = [n for n in _LEVELS if self._running.get_closest_marker(f"level{n}")]
+            level = found[0] if found else 1
+            self._keep(level, _name(self._running), "difference", report.longreprtext)
 
     def _keep(self, level: int, name: str, how: str, text: str) -> None:
         said = [line for line in text.splitlines() if line.startswith("E ")] or [text]
         if self.kill is None:
-            self.kill = Kill(
-                level,
-                from_the_root(name),
-                how,
-                said[0].removeprefix("E ").strip().partition("\n")[0][:200],
-            )
+            line = said[0].removeprefix("E ").strip().partition("\n")[0]
+            self.kill = Kill(level, name, how, line[:200])
 
 
 def _main(

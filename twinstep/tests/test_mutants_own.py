@@ -244,7 +244,7 @@ def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(monkeypatch
 
 
 @pytest.mark.parametrize(
-    "before", ["", "twinstep/", "elsewhere/twinstep/", "../site-packages/twinstep/"]
+    "before", ["", "twinstep/", "/home/properties/twinstep/", "../site-packages/twinstep/"]
 )
 def test_a_table_names_own_tests_from_the_repositorys_root(before):
     for name in (
@@ -253,5 +253,30 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
     ):
         assert from_the_root(before + name) == name
     name = "twinstep/tests/test_a.py::test_b"
+    assert from_the_root("rollouts/" + name) == name
     assert from_the_root(before.removesuffix("twinstep/") + name) == name
     assert from_the_root("own tests") == "own tests"
+
+
+def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_its_own_level(
+    tmp_path,
+):
+    """Of two files of one name pytest tells the last part only, of both the same."""
+    (tmp_path / "root").mkdir()
+    body = "import pytest\n@pytest.mark.level{}\ndef test_b():\n    assert {}\n"
+    files = []
+    for suite, level, holds in (("properties", 1, True), ("interactions", 2, False)):
+        files.append(tmp_path / suite / "pong" / "test_a.py")
+        files[-1].parent.mkdir(parents=True)
+        files[-1].write_text(body.format(level, holds))
+    run = """
+import sys, pytest
+from twinstep.mutants.own import _First
+first = _First(())
+quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:twinstep", "--import-mode", "importlib"]
+pytest.main([*quiet, "--rootdir", *sys.argv[1:]], plugins=[first])
+print(first.kill.level, first.kill.check)
+"""
+    command = [sys.executable, "-c", run, tmp_path / "root", *files]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path / "root")
+    assert found.stdout.splitlines()[-1:] == ["2 interactions/pong/test_a.py::test_b"], found.stderr
