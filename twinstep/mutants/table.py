@@ -106,24 +106,21 @@ def _ordered(found: dict[str, Any]) -> str:
 
 
 def _proven(found: dict[str, Any]) -> str:
-    """Say what is not asked of mutants that are called equivalent, "" if all is."""
-    late = _late(found)
-    return f" and not asked {' and '.join(late)} unless drawn for every level" if late else ""
-
-
-def _late(found: dict[str, Any]) -> list[str]:
-    """Return the levels that are asked after own tests."""
-    early = found.get("own_first")
-    if not early or early is True:  # older results hold true or false
-        return []
-    return [f"level {n}" for n in found["levels"] if n not in early]
+    """Say how many of those that are called equivalent were not asked the last level, "" if all."""
+    last = str(found["levels"][-1])
+    rows = [row for row in found["mutants"] if row["class"] == "equivalent"]
+    unasked = sum(last not in row["seconds"] for row in rows)
+    return f"; {unasked} of these were not asked level {last}" if unasked else ""
 
 
 def _before(found: dict[str, Any]) -> str:
     """Say what own tests were asked before, "" if they came last."""
-    if not found.get("own_first"):
+    early = found.get("own_first")
+    if not early:
         return ""
-    return f"before {' and '.join([*_late(found), 'the other variants'])}"
+    # Older results hold true or false.
+    late = [] if early is True else [n for n in found["levels"] if n not in early]
+    return f"before {' and '.join([*(f'level {n}' for n in late), 'the other variants'])}"
 
 
 def _more_episodes(found: dict[str, Any]) -> str:

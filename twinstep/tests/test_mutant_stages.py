@@ -129,8 +129,19 @@ def test_a_table_says_what_own_tests_were_asked_before(campaign, tmp_path, early
     text = markdown(found | {"own_first": early})
     assert f"of its own ({said}), until" in text if said else "of its own, until" in text
     assert f"own tests, asked {said}:" in text if said else "own tests only:" in text
-    proven = "adapter and not asked level 3 unless drawn for every level."
-    assert (proven in text) == (early == [1, 2])
+
+
+def test_a_table_says_how_many_equivalent_bugs_were_not_asked_the_last_level(campaign, tmp_path):
+    equal = [survivor_of(campaign, mutant.id) | {"class": "equivalent", "reason": "why"}
+             for mutant in campaign.mutants[:3]]  # fmt: skip
+    equal[2]["seconds"] = {"1": 0.5, "2": 0.5, "3": 0.5}
+    file = ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan))
+    texts = []
+    for campaign.rows in (equal, equal[2:]):
+        file.write(stopped=False)
+        texts.append(markdown(json.loads((tmp_path / "pong.json").read_text())))
+    assert "adapter; 2 of these were not asked level 3." in texts[0]
+    assert "beside the candidate's adapter.\n" in texts[1]
 
 
 def test_what_another_variant_notices_is_killed_there_and_what_none_does_is_asked_once(

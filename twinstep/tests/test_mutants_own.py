@@ -169,16 +169,22 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
     assert any("own" not in row for row in rows)
 
 
-def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside_a_bug(
-    monkeypatch, tmp_path
-):
-    asked_of, real = [], OracleProcess._ask
+@pytest.fixture
+def asked_of(monkeypatch):
+    """What the oracles' processes are asked, as it comes."""
+    methods, real = [], OracleProcess._ask
 
     def spied(self, method, *args, **more):
-        asked_of.append(method)
+        methods.append(method)
         return real(self, method, *args, **more)
 
     monkeypatch.setattr(OracleProcess, "_ask", spied)
+    return methods
+
+
+def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside_a_bug(
+    asked_of, tmp_path
+):
     subjects = [registry.Subject(PONG, variant) for variant in PONG.variants[:2]]
     inputs = {"paddle_yl": np.float32([100, 200]), "ball_y": np.float32([300, 20])}
 
@@ -200,15 +206,8 @@ def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside
 
 
 def test_the_process_after_one_that_a_bug_has_ended_asks_the_oracle_nothing_anew(
-    monkeypatch, tmp_path
+    asked_of, tmp_path
 ):
-    answered, real = [], OracleProcess._ask
-
-    def spied(self, method, *args, **more):
-        answered.append(method)
-        return real(self, method, *args, **more)
-
-    monkeypatch.setattr(OracleProcess, "_ask", spied)
     campaign = prepare(Plan("pong", "jax", levels=(1,), sample=1, alone=True))
 
     def begin():
@@ -216,14 +215,13 @@ def test_the_process_after_one_that_a_bug_has_ended_asks_the_oracle_nothing_anew
         bench.begin(elsewhere=False)
         row = bench.row(campaign.mutants[0], {}, elsewhere=False)
         bench.close()
-        answered.append("end")
         return row["class"], row["kills"]
 
     first = begin()
-    assert "call" in answered
-    del answered[:]
+    assert "call" in asked_of
+    del asked_of[:]
     assert begin() == first
-    assert set(answered) == {"open", "end"}  # it is begun, and said what it offers
+    assert set(asked_of) == {"open"}  # it is begun, and said what it offers
 
 
 def test_a_parameter_that_names_a_file_counts_by_what_the_file_holds(monkeypatch, tmp_path):
