@@ -224,21 +224,24 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
 
 
 def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
-    one, two, three, four, five, six, seven = mutants = all_mutants(ref)[:7]
+    one, two, three, four, five, six, seven, eight = mutants = all_mutants(ref)[:8]
     noticed = {"3": {"how": "difference"}}
+    # Own tests come before level 3, which what is called equivalent is not asked.
+    asked = {"1": 1.0, "2": 1.0}
     rows = [
         {"id": one.id, "class": "killed", "kills": {"1": {}}},
         {"id": two.id, "class": "survivor", "kills": {}},
-        {"id": three.id, "class": "survivor", "kills": {}, "seconds": {"3": 1.0}},
+        {"id": three.id, "class": "survivor", "kills": {}, "seconds": asked},
         {"id": "gone", "class": "killed", "kills": {}},
         {"id": four.id, "class": "killed", "kills": noticed, "suspect": "nosuch"},
         {"id": five.id, "class": "refuted", "kills": {"1": {}}},
         {"id": six.id, "class": "killed", "kills": {"1": {}}, "full": False},
         {"id": seven.id, "class": "killed", "kills": noticed},
+        {"id": eight.id, "class": "survivor", "kills": {}, "seconds": {"1": 1.0}},
     ]
     rows = [{**row, "line": -1} for row in rows]
     (tmp_path / "pong.json").write_text(json.dumps({"mutants": rows}))
-    called = {three.id: "why", five.id: "why"}
+    called = {three.id: "why", five.id: "why", eight.id: "why"}
     campaign = replace(prepare(Plan("pong", "jax")), mutants=mutants, equivalent=called)
     first, second = settled_before(tmp_path / "pong", campaign)
     assert (first["id"], first["class"], first["line"]) == (one.id, "killed", one.line)
