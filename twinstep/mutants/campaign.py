@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twinstep import registry
-from twinstep.environment import Environment
+from twinstep.environment import CandidateRef, Environment
 from twinstep.errors import OracleMissing, UserError
 from twinstep.mutants import equivalents
 from twinstep.mutants.killing import LEVELS, Verdict
@@ -47,8 +47,8 @@ class Campaign:
     pairs: the candidate in each variant, then others that are made of the same files.
     mutants: those that the plan asks for, in the order in which they are asked: by lot, so that
     those done are a sample at any time. equivalent: the reasons of those that are called so.
-    sites: of all mutants. rows: one per mutant done, plain JSON values. kept: how many rows are an
-    earlier run's.
+    sites: of all mutants. sources: the hash of the files that they are planted in. rows: one per
+    mutant done, plain JSON values. kept: how many rows are an earlier run's.
     """
 
     plan: Plan
@@ -56,6 +56,7 @@ class Campaign:
     mutants: list[Mutant]
     equivalent: dict[str, str]
     sites: int = 0
+    sources: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
     kept: int = 0
 
@@ -93,10 +94,9 @@ class Campaign:
         return sorted(self.rows, key=lambda row: (row["path"], row["line"], row["what"]))
 
 
-def sources(pair: Pair) -> str:
-    """Return the hash of the files that bugs are planted in."""
+def _hash_of(ref: CandidateRef) -> str:
     found = hashlib.sha256()
-    for source in source_files(pair.candidate):
+    for source in source_files(ref):
         found.update(source.path.encode() + b"\0" + source.file.read_bytes() + b"\0")
     return found.hexdigest()[:16]
 
@@ -128,7 +128,8 @@ def prepare(plan: Plan) -> Campaign:
     mutants, known = all_mutants(ref), equivalents.read(ref)
     asked = chosen(mutants, plan.sample, plan.seed, plan.before)
     lots = np.random.default_rng(plan.seed).permutation(len(asked))
-    return Campaign(plan, found, [asked[place] for place in lots], known, len(mutants))
+    chosen_by_lot = [asked[place] for place in lots]
+    return Campaign(plan, found, chosen_by_lot, known, len(mutants), _hash_of(ref))
 
 
 def _pairs(env: Environment) -> list[Pair]:

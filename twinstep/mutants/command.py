@@ -17,6 +17,7 @@ from twinstep import paths
 from twinstep.errors import UserError
 from twinstep.mutants.alike import alike
 from twinstep.mutants.campaign import Campaign, Plan, prepare
+from twinstep.mutants.frozen import frozen
 from twinstep.mutants.killing import LEVELS
 from twinstep.mutants.own_asked import asked
 from twinstep.mutants.results import ResultFile, sample_before, settled_before
@@ -90,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
         option = "--resume" if args.resume else "--again"
         before = sample_before(args.out / stem_of(campaign), option)
         campaign = prepare(replace(plan, before=before))
-    file = ResultFile(args.out / stem_of(campaign), campaign, count, command_of(plan))
+    stem = args.out / stem_of(campaign)
+    file = ResultFile(stem.absolute(), campaign, count, command_of(plan))
     if args.resume:
         campaign.rows = file.begun()
     elif args.again:
@@ -99,7 +101,10 @@ def run(args: argparse.Namespace) -> int:
     show = _progress()
     stopped = True
     try:
-        with tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder:
+        with (
+            tempfile.TemporaryDirectory(prefix="twinstep-mutants-") as folder,
+            frozen(campaign.pair.candidate, Path(folder)),
+        ):
             for _ in _asked(campaign, count, show, Path(folder)):
                 file.keep()
         stopped = False
@@ -112,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
         if row["class"] != "killed":
             print(f"{row['class']}: {row['id']} {row['path']}:{row['line']}, {row['what']}")
     killed = sum(row["class"] != "survivor" for row in good)
-    print(f"{killed} of {len(good)} mutants killed; written: {file.stem}.json and .md")
+    print(f"{killed} of {len(good)} mutants killed; written: {stem}.json and .md")
     return 1 if any(row["class"] == "refuted" for row in campaign.rows) else 0
 
 
@@ -120,10 +125,10 @@ def _asked(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
     """Ask of all mutants that are not done yet, in the order that costs least."""
-    plan, early = campaign.plan, campaign.early
+    early = campaign.early
     done = {row["id"] for row in campaign.rows}
     todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
-    first = partial(work, levels=early or plan.levels)
+    first = partial(work, levels=early or campaign.plan.levels)
     for row in rows(campaign, todo, count, show, folder, first):
         campaign.rows.append(row)
         yield row
@@ -131,7 +136,7 @@ def _asked(
         partial(late, campaign, count, show, folder),
         partial(elsewhere, campaign, count, show, folder),
     ]
-    own = partial(asked, plan.env, campaign.pair.candidate, campaign.rows, show, folder, count)
+    own = partial(asked, campaign, show, folder, count)
     for ask in [own, *further] if early else [*further, own]:
         yield from ask()
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from twinstep import registry
-from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.mutants.campaign import Campaign
 from twinstep.mutants.killing import Kill
 from twinstep.mutants.mutator import all_mutants
 from twinstep.mutants.own import OwnTests, packages
@@ -28,26 +28,22 @@ _FIRST = 5
 
 
 def asked(
-    env: str,
-    ref: CandidateRef,
-    rows: list[dict[str, Any]],
-    tell: Callable[[str], None],
-    folder: Path,
-    count: int = 1,
+    campaign: Campaign, tell: Callable[[str], None], folder: Path, count: int = 1
 ) -> Iterator[dict[str, Any]]:
     """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
 
     `own` in it: whether these tests noticed. folder: for what is compiled. count: processes, of
     which each has a core. UserError if one fails without a bug.
     """
-    todo = {row["id"]: row for row in rows if row["class"] == "survivor" and "own" not in row}
-    order = _Order(rows)
+    env, ref = campaign.plan.env, campaign.pair.candidate
+    todo = {r["id"]: r for r in campaign.rows if r["class"] == "survivor" and "own" not in r}
+    order = _Order(campaign.rows)
     if not todo or not (packages(env) or ref.tests or ref.build):
         return
     tell("the environment's own tests, without a bug")
     tests = OwnTests(env, ref, folder / "own")
     tests.begin()
-    answers = _answers(env, ref, todo, order, folder, tests, count)
+    answers = _answers(campaign, todo, order, folder, tests, count)
     for number, (name, kill) in enumerate(answers, 1):
         row = todo[name]
         row["own"] = kill is not None
@@ -79,8 +75,7 @@ class _Order:
 
 
 def _answers(
-    env: str,
-    ref: CandidateRef,
+    campaign: Campaign,
     rows: dict[str, dict[str, Any]],
     order: _Order,
     folder: Path,
@@ -88,7 +83,7 @@ def _answers(
     count: int,
 ) -> Iterator[tuple[str, Kill | None]]:
     """Yield what the tests make of the mutants of these rows by name, as it comes."""
-    mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
+    mutants = {mutant.id: mutant for mutant in campaign.mutants}
     if count == 1:
         for name, row in rows.items():
             yield name, tests.ask(mutants[name], order.of(row["path"]))
@@ -101,7 +96,10 @@ def _answers(
         cores.put(core)
     before = set(multiprocessing.active_children())
     pool = concurrent.futures.ProcessPoolExecutor(
-        len(each), spawning, _begin, (cores, env, ref.name, folder, tests.limits)
+        len(each),
+        spawning,
+        _begin,
+        (cores, campaign.plan.env, campaign.plan.candidate, folder, tests.limits),
     )
     try:
         todo, under_way = deque(rows.items()), {}

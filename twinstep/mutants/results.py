@@ -11,7 +11,7 @@ from typing import Any
 
 from twinstep import paths
 from twinstep.errors import UserError
-from twinstep.mutants.campaign import Campaign, located, sources
+from twinstep.mutants.campaign import Campaign, located
 from twinstep.mutants.table import markdown, result
 
 #: Seconds between two writings of a result that grows.
@@ -55,7 +55,7 @@ class ResultFile:
         found = _read(path, "--resume")
         if (other := found.get("command")) != self._command:
             raise UserError(f"--resume: {path} was made by `{other}`: go on with the same options")
-        if found.get("sources") != sources(self._campaign.pair):
+        if found.get("sources") != self._campaign.sources:
             raise UserError(
                 f"--resume: the candidate is not that of {path} any more: leave --resume out, or "
                 "ask for --again, which keeps what is settled"

@@ -13,7 +13,7 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants.sites import Mutant
 from twinstep.repair.building import cargo, compiled, workspace_of
-from twinstep.repair.folders import BYPRODUCTS, import_path, link_packages
+from twinstep.repair.folders import copy_project, import_path
 
 #: What is quick to compile again, and computes the same: the language has no other rounding, and
 #: overflow is wrapped in any release build.
@@ -38,16 +38,7 @@ class Workshop:
         self._folder = folder
         self.project = folder / "tree"
         shutil.rmtree(self.project, ignore_errors=True)
-        # As of now: Cargo takes a file for compiled that is older than what an earlier workshop
-        # has compiled in its place, with a bug in it.
-        shutil.copytree(
-            Path.cwd(),
-            self.project,
-            symlinks=True,
-            ignore=shutil.ignore_patterns(*BYPRODUCTS),
-            copy_function=shutil.copy,
-        )
-        link_packages(self.project)
+        copy_project(Path.cwd(), self.project)
         found = {workspace_of(self.project, glob): None for glob in ref.edit}
         self._workspaces = [path for path in found if path is not None]
         if not self._workspaces:

@@ -9,7 +9,7 @@ from typing import Any
 
 from twinstep import machine
 from twinstep.harness import Settings
-from twinstep.mutants.campaign import Campaign, sources
+from twinstep.mutants.campaign import Campaign
 from twinstep.mutants.sites import OPERATORS
 from twinstep.mutants.strata import wilson
 
@@ -31,7 +31,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "levels": list(plan.levels),
         "episodes": plan.episodes,
         "sites": campaign.sites,
-        "sources": sources(campaign.pair),
+        "sources": campaign.sources,
         "matrix": plan.matrix,
         "sample": plan.sample,
         "seed": plan.seed,

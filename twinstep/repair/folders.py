@@ -106,6 +106,22 @@ class Repository:
         return project
 
 
+def copy_project(project: Path, folder: Path) -> None:
+    """Copy a project's files without by-products, each as of now, and link its packages.
+
+    As of now: Cargo takes a file for compiled that is older than what was compiled of another file
+    in its place.
+    """
+    shutil.copytree(
+        project,
+        folder,
+        symlinks=True,
+        ignore=shutil.ignore_patterns(*BYPRODUCTS),
+        copy_function=shutil.copy,
+    )
+    link_packages(folder)
+
+
 def link_packages(project: Path) -> None:
     """Let a checkout's packages be imported from it, where setuptools has them in other folders."""
     for name, folder in _package_map(project).items():

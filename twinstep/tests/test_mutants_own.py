@@ -51,7 +51,8 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
     known = [{"id": name, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
              for name in (ball.id, same)]  # fmt: skip
     told = []
-    ask = partial(asked, "pong", JAX, known, told.append, tmp_path, count)
+    every.rows = known
+    ask = partial(asked, every, told.append, tmp_path, count)
     assert len(list(ask())) == 2
     first, second = known
     assert (first["own"], first["class"]) == (True, "killed")
@@ -136,7 +137,8 @@ def test_the_tests_that_a_candidate_names_are_a_run_of_their_own_and_first_if_on
 
 
 def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch, tmp_path):
-    ball = [one for one in prepare(Plan("pong", "jax")).mutants if one.path.endswith("ball.py")]
+    campaign = prepare(Plan("pong", "jax"))
+    ball = [one for one in campaign.mutants if one.path.endswith("ball.py")]
     rows = [{"id": one.id, "class": "survivor", "path": one.path, "line": 1, "kills": {}}
             for one in ball[:4]]  # fmt: skip
     other = {"own": True, "class": "killed", "path": "other.py", "kills": {"1": {"check": "o"}}}
@@ -151,13 +153,17 @@ def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch,
             return Kill(1, checks[len(given) - 1], "difference", "")
 
     monkeypatch.setattr(own_asked, "OwnTests", Spied)
-    list(asked("pong", JAX, [other, *rows], lambda text: None, tmp_path))
+    campaign.rows = [other, *rows]
+    list(asked(campaign, lambda text: None, tmp_path))
     assert given == [[], ["a"], ["a", "b"], ["b", "a"]]
 
 
 def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
-    rows = [{"id": one.id, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
-            for one in prepare(Plan("pong", "jax")).mutants[:5]]  # fmt: skip
+    campaign = prepare(Plan("pong", "jax"))
+    campaign.rows = rows = [
+        {"id": one.id, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+        for one in campaign.mutants[:5]
+    ]
 
     def ends(text):
         if ", 1 of 5" in text:
@@ -165,7 +171,7 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
                 process.kill()
 
     with pytest.raises(UserError, match="ended from outside"):
-        list(asked("pong", JAX, rows, ends, tmp_path, 2))
+        list(asked(campaign, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
 
 

@@ -1,0 +1,62 @@
+"""A copy of the project for as long as its planted bugs are asked: edits do not reach it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.mutants.mutator import source_files
+from twinstep.repair.folders import copy_project, import_path
+
+
+@contextlib.contextmanager
+def frozen(ref: CandidateRef, folder: Path) -> Iterator[None]:
+    """Let the processes that are started here work in a copy of the candidate's project.
+
+    A campaign takes hours and starts processes all along, which would import, and run the tests
+    of, whatever lies there by then. What is installed for good, out of a wheel, is not copied.
+
+    folder: where the copy is made. UserError as `project_of`.
+    """
+    project = project_of(ref)
+    if project is None:
+        yield
+        return
+    made = folder / "project"
+    copy_project(project, made)
+    parts = import_path(made)
+    here, found, path = Path.cwd(), os.environ.get("PYTHONPATH"), list(sys.path)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (parts, found)))
+    sys.path[:0] = parts.split(os.pathsep)  # handed to processes that are spawned
+    os.chdir(made)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        sys.path[:] = path
+        if found is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = found
+
+
+def project_of(ref: CandidateRef) -> Path | None:
+    """Return the folder that a candidate's files are named from, None if no project is there.
+
+    UserError where the current folder has such a file too, and another one is imported.
+    """
+    sources = source_files(ref)
+    root = Path(sources[0].file.resolve().as_posix().removesuffix(f"/{sources[0].path}"))
+    for source in sources:
+        here = Path(source.path)
+        if here.is_file() and not here.samefile(source.file):
+            raise UserError(
+                f"{here} is here, but that of {root} is imported: run this there, or install the "
+                "project that lies here"
+            )
+    return root if (root / "pyproject.toml").is_file() else None
