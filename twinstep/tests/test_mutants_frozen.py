@@ -43,16 +43,19 @@ def test_what_a_campaign_starts_imports_all_of_the_project_from_the_copy(candida
 
 
 def test_a_campaign_asks_in_the_copy_and_writes_where_it_was_begun(monkeypatch, tmp_path):
-    asked_in = []
+    monkeypatch.setattr("twinstep.mutants.results._OFTEN", 0.0)
+    asked_in, kept = [], []
 
     def asked(campaign, count, show, folder):
         asked_in.append(Path.cwd())
         campaign.rows = [row_of(campaign, campaign.mutants[0].id)]
         yield
+        kept.extend(path.name for path in tmp_path.iterdir())
 
     monkeypatch.setattr(command, "_asked", asked)
     here, out = Path.cwd(), os.path.relpath(tmp_path)
     assert main(["mutants", "pong", "--sample", "1", "--out", out]) == 0
+    assert kept == ["pong.part.json"]
     assert (tmp_path / "pong.json").is_file()
     assert here not in asked_in
     assert not asked_in[0].exists()
