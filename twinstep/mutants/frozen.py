@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from twinstep import paths
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.mutants.mutator import source_files
@@ -21,17 +23,29 @@ def frozen(ref: CandidateRef, folder: Path) -> Iterator[None]:
     A campaign takes hours and starts processes all along, which would import, and run the tests
     of, whatever lies there by then. What is installed for good, out of a wheel, is not copied.
 
-    folder: where the copy is made. UserError as `project_of`.
+    folder: where the copy is made. UserError as `project_of`, and where the project cannot be
+    copied.
     """
     project = project_of(ref)
     if project is None:
         yield
         return
     made = folder / "project"
-    copy_project(project, made)
+    try:
+        copy_project(project, made)
+    except OSError as error:
+        why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error
+        raise UserError(
+            f"{project} cannot be copied ({why}): mend that, or set TMPDIR to a folder with room"
+        ) from error
     parts = import_path(made)
-    here, found, path = Path.cwd(), os.environ.get("PYTHONPATH"), list(sys.path)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (parts, found)))
+    here, path = Path.cwd(), list(sys.path)
+    more = {
+        "PYTHONPATH": os.pathsep.join(filter(None, (parts, os.environ.get("PYTHONPATH")))),
+        "TWINSTEP_CACHE": str(paths.cache_dir()),  # which may be given from the folder left here
+    }
+    before = {name: os.environ[name] for name in more if name in os.environ}
+    os.environ.update(more)
     sys.path[:0] = parts.split(os.pathsep)  # handed to processes that are spawned
     os.chdir(made)
     try:
@@ -39,10 +53,9 @@ def frozen(ref: CandidateRef, folder: Path) -> Iterator[None]:
     finally:
         os.chdir(here)
         sys.path[:] = path
-        if found is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = found
+        for name in more:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def project_of(ref: CandidateRef) -> Path | None:

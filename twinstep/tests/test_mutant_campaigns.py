@@ -16,6 +16,7 @@ from twinstep.mutants import asking, command, workers
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.command import command_of
 from twinstep.mutants.killing import Kill, Verdict
+from twinstep.mutants.mutator import source_files
 from twinstep.mutants.results import ResultFile
 from twinstep.mutants.table import markdown
 from twinstep.mutants.watch import Watch
@@ -168,6 +169,15 @@ def test_bugs_are_asked_by_lot_so_that_those_done_are_a_sample(campaign):
     assert every.mutants == prepare(Plan("pong", "jax")).mutants
     half = places[: len(places) // 2]
     assert {path for path, _ in half} == {path for path, _ in places}
+
+
+def test_one_more_byte_in_a_candidates_files_makes_other_sources(campaign, monkeypatch, tmp_path):
+    *others, last = source_files(campaign.pair.candidate)
+    file = tmp_path / last.file.name
+    file.write_bytes(last.file.read_bytes() + b"\n")
+    changed = [*others, replace(last, file=file)]
+    monkeypatch.setattr("twinstep.mutants.campaign.source_files", lambda ref: changed)
+    assert prepare(campaign.plan).sources != campaign.sources != ""
 
 
 def test_what_is_done_is_kept_and_taken_up_again(campaign, tmp_path, monkeypatch):

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from twinstep import paths
 from twinstep.cli import main
+from twinstep.errors import UserError
 from twinstep.mutants import command
 from twinstep.mutants.campaign import Plan, prepare
 from twinstep.mutants.frozen import frozen
@@ -17,7 +19,7 @@ from twinstep.tests.campaign_rows import row_of
 
 #: The candidate's files, its adapter, its environment's tests, and the suite.
 _NAMES = ("generated.pong", "candidates.pong", "properties.pong", "mutants")
-_SAYS = "import sys; from twinstep.tests.test_mutants_frozen import places; print(*places())"
+_SAYS = "from twinstep.tests.test_mutants_frozen import places; print(*places())"
 
 
 def places():
@@ -31,15 +33,34 @@ def candidate(request):
 
 
 def test_what_a_campaign_starts_imports_all_of_the_project_from_the_copy(candidate, tmp_path):
-    before = os.getcwd(), list(sys.path), os.environ.get("PYTHONPATH")
+    before = os.getcwd(), list(sys.path), dict(os.environ)
     with frozen(candidate, tmp_path):
         run = subprocess.run([sys.executable, "-P", "-c", _SAYS], capture_output=True, check=True)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             spawned = pool.apply(places)
-    assert (os.getcwd(), sys.path, os.environ.get("PYTHONPATH")) == before
+    assert (os.getcwd(), sys.path, dict(os.environ)) == before
     for found in (run.stdout.decode().split(), spawned):
         assert len(found) == len(_NAMES)
         assert [place for place in found if not place.startswith(f"{tmp_path}/")] == []
+
+
+def test_the_cache_stays_where_it_is_however_its_folder_is_given(candidate, monkeypatch, tmp_path):
+    monkeypatch.setenv("TWINSTEP_CACHE", "somewhere")
+    before = paths.cache_dir()
+    with frozen(candidate, tmp_path):
+        assert paths.cache_dir() == before
+    assert os.environ["TWINSTEP_CACHE"] == "somewhere"
+
+
+def test_a_project_that_cannot_be_copied_is_one_line(candidate, monkeypatch, tmp_path):
+    monkeypatch.setattr("twinstep.mutants.frozen.project_of", lambda ref: tmp_path / "project")
+    (tmp_path / "project").mkdir()
+    os.mkfifo(tmp_path / "project" / "pipe")
+    with (
+        pytest.raises(UserError, match=r"cannot be copied \(`.*/pipe` is a named pipe\): mend"),
+        frozen(candidate, tmp_path / "copies"),
+    ):
+        pytest.fail("it was begun")
 
 
 def test_a_campaign_asks_in_the_copy_and_writes_where_it_was_begun(monkeypatch, tmp_path):
