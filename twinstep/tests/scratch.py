@@ -44,6 +44,9 @@ QUICK = ("--noconftest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", 
 #: The one candidate, in few and short episodes.
 SHORT = ("--candidate", "mine", "--driver", "random", "--driver", "sticky", "--episodes", "24")
 
+#: Seconds after which a child counts as hung: far beyond what the slowest machine needs.
+HANGS = 3600
+
 
 class Run(NamedTuple):
     """How a run of the suite ended; verdict is {} if it wrote none."""
@@ -65,8 +68,8 @@ class Folder:
         self._env |= {"TWINSTEP_CACHE": str(cache)} if cache else {}
         self._env |= variables
 
-    def twinstep(self, *args, limit=600):
-        return self._child("twinstep.cli", *map(str, args), limit=limit)
+    def twinstep(self, *args):
+        return self._child("twinstep.cli", *map(str, args))
 
     def start(self, *args):
         """Begin a command and leave it running."""
@@ -76,10 +79,10 @@ class Folder:
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def _child(self, *command, limit=600, **variables):
+    def _child(self, *command, **variables):
         return subprocess.run(
             [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
-            capture_output=True, text=True, timeout=limit,
+            capture_output=True, text=True, timeout=HANGS,
         )  # fmt: skip
 
 

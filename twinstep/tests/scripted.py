@@ -91,9 +91,9 @@ class Repaired:
             who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
             subprocess.run(["git", *who, *args], cwd=self.folder, check=True)
 
-    def repair(self, *args, limit=600):
-        """Run `twinstep repair`, so many seconds at most; return how it ended."""
-        return self.project.twinstep("repair", *args, limit=limit)
+    def repair(self, *args):
+        """Run `twinstep repair`; return how it ended."""
+        return self.project.twinstep("repair", *args)
 
     @property
     def run(self):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from twinstep.harness import in_ci
+from twinstep.tests.scratch import HANGS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "cartpole"
@@ -56,7 +57,7 @@ def run(folder):
 
     def go(*command):
         done = subprocess.run(
-            command, cwd=folder, env=env, capture_output=True, text=True, timeout=600
+            command, cwd=folder, env=env, capture_output=True, text=True, timeout=HANGS
         )
         return done.returncode, done.stdout + done.stderr
 

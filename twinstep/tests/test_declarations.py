@@ -11,6 +11,7 @@ from twinstep import registry, source_view
 from twinstep.environment import Variant
 from twinstep.errors import UserError
 from twinstep.registry import Subject
+from twinstep.tests.scratch import HANGS
 from twinstep.tests.toys.faulty import FAULTY
 
 DECLARED = """
@@ -94,5 +95,10 @@ def _pytest(folder, *args):
     }
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", *args]
     return subprocess.run(
-        command, cwd=folder, env=os.environ | variables, capture_output=True, text=True, timeout=120
+        command,
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )

@@ -8,6 +8,7 @@ import pytest
 
 from twinstep.oracles.halfcheetah import upstream
 from twinstep.tests.need import need
+from twinstep.tests.scratch import HANGS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,6 +24,9 @@ def test_generated_files_are_what_their_tools_write(command):
     if "gymnasium" in args:
         need(upstream.probe({}))
     done = subprocess.run(
-        [sys.executable, ROOT / "tools" / tool, *args], capture_output=True, text=True, timeout=120
+        [sys.executable, ROOT / "tools" / tool, *args],
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
     )
     assert done.returncode == 0, done.stdout + done.stderr

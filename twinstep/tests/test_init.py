@@ -18,6 +18,7 @@ from twinstep.gates import Lockstep
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.tests import beginnings
 from twinstep.tests.beginnings import fill
+from twinstep.tests.scratch import HANGS
 from twinstep.timestep import TimeStep
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed")
@@ -54,7 +55,7 @@ def run(folder, *command, **variables):
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TWINSTEP_CACHE": str(folder / ".cache")} | variables
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=folder, env=env, capture_output=True, text=True,
-        timeout=300,
+        timeout=HANGS,
     )  # fmt: skip
     return done.returncode, done.stdout + done.stderr
 

@@ -26,6 +26,7 @@ from twinstep.replaying import replay
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
 from twinstep.tests.planted.__main__ import level_3_report
 from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of
+from twinstep.tests.scratch import HANGS
 
 #: One bug of a module, one of the step that joins them, one of the restart.
 AS_A_USER = ("bounce_pays_one", "observes_after_the_serve", "restart_clears_win")
@@ -152,7 +153,7 @@ def test_the_readme_shows_the_report_as_it_comes_out():
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS)
 
 
 @pytest.mark.parametrize(

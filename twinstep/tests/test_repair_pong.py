@@ -53,7 +53,7 @@ def repaired(tmp_path_factory):
     made = Repaired.emptied(tmp_path_factory.mktemp("pong"), HERE)
     made.commit(series(HERE, tries()))
     args = ("--env", "pong", "--candidate", "jax", "--agent", "scripted", "--phases", "123")
-    return made, made.repair(*args, limit=3600)
+    return made, made.repair(*args)
 
 
 def test_from_an_empty_folder_to_verified(repaired):

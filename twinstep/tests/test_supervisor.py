@@ -18,6 +18,7 @@ from twinstep.frames import take_lanes
 from twinstep.registry import Subject
 from twinstep.seeds import seeds, starts_of
 from twinstep.supervisor import OracleProcess
+from twinstep.tests.scratch import HANGS
 from twinstep.tests.toys.faulty import FAULTY
 
 
@@ -167,8 +168,8 @@ def test_a_recording_ends_when_the_process_that_asked_for_it_is_killed(oracle, t
     _wait_until(lambda: not _runs(worker))
 
 
-def _wait_until(happened, limit=30):
-    deadline = time.monotonic() + limit
+def _wait_until(happened):
+    deadline = time.monotonic() + HANGS
     while not happened():
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.05)

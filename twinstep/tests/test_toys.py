@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from twinstep.tests.scratch import HANGS
+
 PROJECT = """
 [tool.twinstep.envs]
 duel = "twinstep.tests.toys.duel:DUEL"
@@ -31,7 +33,7 @@ def run(tmp_path, cache):
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "--pyargs", *suites, "-p", "no:cacheprovider", "-q",
              "-m", "level1 or level2 or level3", *args],
-            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300,
+            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=HANGS,
         )  # fmt: skip
         verdict = json.loads((tmp_path / ".twinstep" / "verdict.json").read_text())
         return done.returncode, done.stdout + done.stderr, verdict
@@ -39,7 +41,7 @@ def run(tmp_path, cache):
     def replay(name):
         return subprocess.run(
             [sys.executable, "-m", "twinstep.cli", "replay", f".twinstep/reports/{name}.json"],
-            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300,
+            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=HANGS,
         )  # fmt: skip
 
     go.replay = replay
