@@ -19,6 +19,7 @@ from twinstep.errors import UserError
 from twinstep.measuring import ENVIRONMENT, Failed
 from twinstep.peering import find, peers_of
 from twinstep.players import AUTO_RESET, FEW, Job, variant_of
+from twinstep.progress import on_a_terminal
 from twinstep.registry import Subject
 from twinstep.rounds import Progress, measure, ratio, with_ratios
 from twinstep.verdicts import sources_hash, verdict_of
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         request = _narrowed(request, args, committed)
     elif not paths.writable(args.out):
         raise UserError(f"--out {args.out}: results cannot be written there")
-    progress = _progress()
+    progress = on_a_terminal()
     try:
         result = record(request, progress)
     except Failed as failed:
@@ -376,10 +377,3 @@ def _number(option: str, text: str, parse: Any, least: float) -> Any:
     if value is None or not value >= least:
         raise UserError(f"{option} {text}: a number of at least {least} is needed")
     return value
-
-
-def _progress() -> Progress:
-    """Return a function that shows one line on a terminal, and nothing in CI or a file."""
-    if not sys.stderr.isatty() or os.environ.get("CI", "").lower() in ("true", "1"):
-        return lambda text: None
-    return lambda text: print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)

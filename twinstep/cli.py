@@ -17,6 +17,7 @@ from twinstep.protocols import NotCallable
 from twinstep.repair import command as repair
 from twinstep.repair import report_command
 from twinstep.running import CandidateBroken
+from twinstep.training import command as train
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
     cache_command.add_arguments(cache)
     bench.add_to(commands)
+    train.add_to(commands)
     init.add_to(commands)
     play.add_to(commands)
     elo.add_to(commands)

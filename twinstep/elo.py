@@ -7,6 +7,7 @@ import itertools
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,12 +47,15 @@ def add_to(commands: Any) -> None:
     elo.add_argument("--backend", default="", help="default: the first candidate; or `oracle`")
     elo.add_argument("--games", type=int, default=1024, help="games of each pair; default: 1024")
     elo.add_argument("--lanes", type=int, default=256, help="games side by side; default: 256")
+    elo.add_argument("--policy", action="append", default=[], metavar="FOLDER",
+                     help="of `twinstep train`, more than once: a player more")  # fmt: skip
     elo.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     from twinstep.env import ORACLE, Env
+    from twinstep.training.trained import trained_player
     from twinstep.versus import player_of
 
     declared = registry.environment(args.env)
@@ -61,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--games and --lanes are at least 1")
     subject = variant_of(args.env, args.variant or declared.variants[0].name)
     players = {name: player_of(declared, name) for name in declared.players}
+    for folder in args.policy:
+        players[folder] = trained_player(Path(folder), args.env)
     env = Env(subject, args.backend or declared.candidates[0].name, "same-step")
     begun = time.perf_counter()
     lanes = min(args.lanes, args.games)

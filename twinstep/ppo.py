@@ -93,22 +93,17 @@ def train(
     if env.auto_reset != "same-step":
         raise UserError(f"PPO needs auto_reset='same-step', not '{env.auto_reset}'")
     trainer = Trainer(env, ppo)
-    # Under float64 environments nothing here widens: all dtypes are written out.
-    wide = env.traceable and env.dtype == "float64"
-    with jax.enable_x64(True) if wide else contextlib.nullcontext():
+    with trainer.precision():
         learner, player = trainer.begin(list(seeds))
         batches = -(-steps // (ppo.lanes * ppo.steps))
         curves = []
-        for first in range(0, batches, CHUNK):
-            if env.traceable:
-                learner, player, rows = trainer.chunk(learner, player)
-                curves.append({name: np.asarray(values) for name, values in rows.items()})
-            else:
-                for _ in range(CHUNK):
-                    learner, player, row = trainer.batch_on_host(learner, player)
-                    curves.append({name: np.asarray(v)[None] for name, v in row.items()})
-            done = min(batches, first + CHUNK)
-            progress(f"PPO on {env.backend}, {len(seeds)} seeds: batch {done} of {batches}")
+        # As many batches in every backend, compiled together or not.
+        while len(curves) * trainer.together < -(-batches // CHUNK) * CHUNK:
+            learner, player, rows = trainer.advance(learner, player)
+            curves.append(rows)
+            done = min(batches, len(curves) * trainer.together)
+            if done % CHUNK == 0 or done == batches:
+                progress(f"PPO on {env.backend}, {len(seeds)} seeds: batch {done} of {batches}")
     joined = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]}
     return Trained(trainer.policy, {n: np.asarray(v) for n, v in learner.params.items()}, joined)
 
@@ -142,6 +137,27 @@ class Trainer:
             np.zeros(grid, np.float32),
         )
         return self._learners(seeds), player
+
+    @property
+    def together(self) -> int:
+        """Batches that `advance` plays and learns: CHUNK where they are one compiled program."""
+        return CHUNK if self._env.traceable else 1
+
+    def precision(self) -> contextlib.AbstractContextManager[Any]:
+        """Return the context to train in: under float64 environments, with all dtypes written out,
+        nothing of the trainer widens."""
+        wide = self._env.traceable and self._env.dtype == "float64"
+        return jax.enable_x64(True) if wide else contextlib.nullcontext()
+
+    def advance(
+        self, learner: _Learner, player: _Player
+    ) -> tuple[_Learner, _Player, dict[str, np.ndarray]]:
+        """Play and learn `together` batches; both arguments are consumed. Statistics: f32[B, S]."""
+        if self._env.traceable:
+            learner, player, rows = self.chunk(learner, player)
+            return learner, player, {name: np.asarray(values) for name, values in rows.items()}
+        learner, player, row = self.batch_on_host(learner, player)
+        return learner, player, {name: np.asarray(values)[None] for name, values in row.items()}
 
     def batch_on_host(
         self, learner: _Learner, player: _Player

@@ -1,0 +1,147 @@
+"""`twinstep train` in games of two: whom policies play, and trained policies as players."""
+
+import dataclasses
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from twinstep import registry
+from twinstep.cli import main
+from twinstep.contracts.tcgjax import TCGJAX
+from twinstep.errors import UserError
+from twinstep.selfplay import SelfPlay
+from twinstep.training import evaluating
+from twinstep.training.arenas import arena_of, player_named
+from twinstep.training.settings import settle
+from twinstep.training.trained import gumbel, trained_player
+from twinstep.versus import Versus
+
+#: The reference in Python needs no compilation, and few steps.
+TINY = """
+backend = "oracle"
+against = "random"
+shaping = ""
+steps = 512
+[ppo]
+lanes = 8
+steps = 8
+minibatches = 2
+hidden = [8]
+encode = ""
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tiny):
+    """The folder of a run by self-play."""
+    folder = tiny.parent / "run"
+    words = ["train", "tcgjax", "--config", str(tiny), "--against", "self", "--out", str(folder)]
+    assert main(words) == 0
+    return folder
+
+
+@pytest.mark.parametrize(("against", "kind"), [("self", SelfPlay), ("scripted", Versus)])
+def test_a_game_is_trained_against_whom_the_settings_name(against, kind, tiny):
+    settings = settle("tcgjax", tiny, {"against": against})
+    assert evaluating.opponents_of(settings, []) == (
+        list(TCGJAX.players) if against == "self" else ["scripted"]
+    )
+    assert evaluating.opponents_of(settings, ["random"]) == ["random"]
+    arena = arena_of(settings)
+    try:
+        assert type(arena) is kind
+        assert arena.backend == "oracle"
+        if kind is Versus:
+            assert arena._other is player_named("tcgjax", "scripted")
+    finally:
+        arena.close()
+
+
+def test_level_4s_opponent_and_shaping_are_the_default():
+    settings = settle("tcgjax", None, {})
+    plan = settings.subject().contract.transfer
+    assert (settings.against, settings.shaping) == (plan.opponent, plan.shaping)
+    assert settings.shaping
+    assert (settings.ppo, settings.steps) == (plan.ppo, plan.steps)
+
+
+def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys):
+    words = ["train", "--resume", str(run), "--evaluate", "6", "--opponent", "random"]
+    assert main([*words, "--opponent", "scripted"]) == 0
+    said = capsys.readouterr().out
+    assert "win rate against random in oracle: " in said
+    rows = json.loads((run / "result.json").read_text())["evaluation"]
+    assert [(row["backend"], row["against"]) for row in rows] == [
+        ("oracle", "random"), ("oracle", "scripted"),
+    ]  # fmt: skip
+    assert all(0 <= row["low"] <= row["means"][0] <= row["high"] <= 1 for row in rows)
+
+
+def test_a_trained_policy_is_a_player_of_a_round_robin(run, capsys, monkeypatch):
+    few = {name: TCGJAX.players[name] for name in ("random", "scripted")}
+    declared = dataclasses.replace(TCGJAX, players=few)
+    monkeypatch.setattr(registry, "environment", lambda name: declared)
+    words = ["elo", "tcgjax", "--backend", "oracle", "--games", "6", "--lanes", "6"]
+    assert main([*words, "--policy", str(run)]) == 0
+    said = capsys.readouterr().out
+    assert f"| {run} | " in said
+    assert "18 games in the reference" in said
+
+
+def test_a_trained_player_draws_legal_actions_as_its_policy_does(run):
+    player = trained_player(run, "tcgjax")
+    rng = np.random.default_rng(0)
+    width, size = player._policy.width, player._policy.inputs
+    obs = np.tile(rng.normal(size=(1, size)).astype(np.float32), (40_000, 1))
+    legal = np.tile(rng.random((1, width)) < 0.2, (40_000, 1))
+    word = rng.integers(0, 2**32, 40_000, dtype=np.uint32)
+    drawn = player(obs, legal, word, np)
+    assert legal[0, drawn].all()
+    share = np.bincount(drawn, minlength=width) / 40_000
+    blank = np.zeros((1, 0), np.float32)
+    _, out, _ = player._policy.apply(player._params, blank, obs[:1], np.ones(1, bool), np)
+    weights = np.where(legal[0], np.exp(out[0]), 0)
+    np.testing.assert_allclose(share, weights / weights.sum(), atol=0.02)
+    assert (player(obs, legal, word, np) == drawn).all()
+
+
+def test_noise_of_a_word_is_gumbels_finite_and_alike_in_numpy_and_jax():
+    word = np.random.default_rng(1).integers(0, 2**32, 100_000, dtype=np.uint32)
+    noise = gumbel(word, 3, np)
+    assert noise.dtype == np.float32
+    np.testing.assert_allclose(noise.mean(0), 0.5772, atol=0.02)
+    np.testing.assert_allclose(noise.std(0), np.pi / np.sqrt(6), atol=0.02)
+    np.testing.assert_allclose(np.corrcoef(noise.T), np.eye(3), atol=0.02)
+    np.testing.assert_allclose(noise, gumbel(jnp.asarray(word), 3, jnp), rtol=1e-4, atol=1e-5)
+    # The largest of all words: its noise is finite, or an illegal action could win.
+    every = np.arange(2**22, dtype=np.uint32) * np.uint32(1024)
+    assert np.isfinite(np.asarray(jax.jit(lambda w: gumbel(w, 8, jnp))(every))).all()
+
+
+def test_a_run_that_cannot_be_a_player_is_one_clear_line(run, tiny, tmp_path):
+    with pytest.raises(UserError, match="was trained in tcgjax, not in pokejax"):
+        trained_player(run, "pokejax")
+    with pytest.raises(UserError, match="holds no training run"):
+        trained_player(tmp_path, "tcgjax")
+    folder = tmp_path / "memory"
+    config = tmp_path / "memory.toml"
+    config.write_text(TINY.replace("hidden", "memory = 2\nhidden"))
+    assert main(["train", "tcgjax", "--config", str(config), "--out", str(folder)]) == 0
+    with pytest.raises(UserError, match="a policy with a memory is no player"):
+        trained_player(folder, "tcgjax")
+    assert player_named("tcgjax", str(run))
+    (folder / "policy.npz").write_bytes(b"half")
+    config.write_text((folder / "settings.toml").read_text().replace("memory = 2", "memory = 0"))
+    (folder / "settings.toml").write_text(config.read_text())
+    with pytest.raises(UserError, match="holds no policy"):
+        trained_player(folder, "tcgjax")

@@ -1,0 +1,84 @@
+"""Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from twinstep import paths
+from twinstep.errors import UserError
+
+#: Grows when a written byte changes its meaning.
+SCHEMA = 1
+
+
+def write(path: Path, head: Mapping[str, Any], tree: Any) -> None:
+    """Write a tree of arrays (JAX's random keys among them) with a head that JSON can say."""
+    text = json.dumps({"schema": SCHEMA, **head}, sort_keys=True).encode()
+    arrays = {f"leaf{i}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, head=np.frombuffer(text, np.uint8), **arrays)
+    try:
+        paths.write_atomically(path, file.getvalue())
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be written ({error.strerror}): the checkpoint before still stands; "
+            "make room, then `twinstep train --resume`"
+        ) from error
+
+
+def head_of(path: Path) -> dict[str, Any]:
+    """Return a checkpoint's head. UserError if it is none, or of another schema."""
+    return _read(path)[0]
+
+
+def read(path: Path, like: Any) -> Any:
+    """Return the tree of a checkpoint; like: a tree of the same structure, shapes and dtypes."""
+    _, arrays = _read(path)
+    leaves, structure = jax.tree.flatten(like)
+    if len(arrays) != len(leaves):
+        raise UserError(f"{path} holds {len(arrays)} arrays and this run has {len(leaves)}")
+    return jax.tree.unflatten(
+        structure, [_like(path, arrays[f"leaf{i}"], leaf) for i, leaf in enumerate(leaves)]
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
+            arrays = {name: held[name] for name in held.files}
+        head = json.loads(arrays.pop("head").tobytes())
+    except FileNotFoundError:
+        raise UserError(f"{path.parent} holds no checkpoint yet: begin anew") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{path} is no checkpoint ({error})") from error
+    if head.get("schema") != SCHEMA:
+        raise UserError(f"{path} has schema {head.get('schema')}; this twinstep reads {SCHEMA}")
+    return head, arrays
+
+
+def _is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+
+
+def _like(path: Path, array: np.ndarray, leaf: Any) -> Any:
+    plain = _plain(leaf)
+    if (array.shape, array.dtype) != (plain.shape, plain.dtype):
+        raise UserError(
+            f"{path} is of another run: {array.dtype}{list(array.shape)} where this one has "
+            f"{plain.dtype}{list(plain.shape)}"
+        )
+    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(leaf) else array

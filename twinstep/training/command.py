@@ -1,0 +1,152 @@
+"""`twinstep train`: begin a training run, go on with one, evaluate what it made."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twinstep import machine, paths
+from twinstep.errors import UserError
+from twinstep.progress import on_a_terminal
+
+# JAX takes seconds to import, and every command reads this file.
+if TYPE_CHECKING:
+    from twinstep.training.evaluating import Row
+    from twinstep.training.loop import Done
+    from twinstep.training.settings import Settings
+
+RUNS = Path(".twinstep/training")
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand's parser."""
+    parser = commands.add_parser("train", help="PPO in any environment and either backend")
+    add = parser.add_argument
+    add("env", nargs="?", default="", help="the environment's name")
+    add("--config", type=Path, metavar="FILE", help="TOML: see README")
+    add("--variant", help="default: the first")
+    add("--backend", help="default: the first candidate; or `oracle`")
+    add("--steps", type=int, help="environment steps of each policy; default: level 4's")
+    add("--seed", type=int, action="append", help="a training seed, more than once; default: 0")
+    add(
+        "--against",
+        help="in a game of two: a player, a run's folder, or `self`; default: level 4's",
+    )
+    add("--out", type=Path, metavar="FOLDER", help=f"default: a new one in {RUNS}")
+    add("--resume", type=Path, metavar="FOLDER", help="go on with a run; --steps may be raised")
+    add("--checkpoint", type=float, default=20.0, metavar="SECONDS",
+        help="between two checkpoints, at least; default: 20")  # fmt: skip
+    add("--evaluate", type=int, default=0, metavar="N",
+        help="play N episodes in the backend and in the reference; default: none")  # fmt: skip
+    add("--opponent", action="append", default=[],
+        help="with --evaluate, in a game of two: a player; default: as --against")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    from twinstep.training import arenas, evaluating, loop
+
+    if args.evaluate < 0:
+        raise UserError(f"--evaluate {args.evaluate}: at least 1, or left out")
+    folder, wanted = _resumed(args) if args.resume else _begun(args)
+    opponents = evaluating.opponents_of(wanted, args.opponent) if args.evaluate else []
+    if not args.resume:
+        arenas.require_possible(wanted)
+        loop.begin(folder, wanted)
+    elif args.steps:
+        paths.write_atomically(folder / "settings.toml", wanted.toml().encode())
+    progress = on_a_terminal()
+    try:
+        done = loop.go_on(folder, wanted, progress, args.checkpoint)
+        rows = []
+        if args.evaluate:
+            backends = list(dict.fromkeys([wanted.backend, "oracle"]))
+            rows = evaluating.evaluate(
+                wanted, done.params, backends, opponents, args.evaluate, progress
+            )
+    except KeyboardInterrupt:
+        progress("")
+        print(f"`twinstep train --resume {folder}` goes on from the last checkpoint")
+        raise
+    progress("")
+    _write(folder, wanted, done, rows)
+    for line in _lines(wanted, done, rows):
+        print(line)
+    print(f"written: {folder}")
+    return 0
+
+
+def _begun(args: argparse.Namespace) -> tuple[Path, Settings]:
+    """Return the folder and the settings of a new run."""
+    from twinstep.training.settings import settle
+
+    if not args.env:
+        raise UserError("say which environment: `twinstep train pong`")
+    chosen = {
+        "variant": args.variant, "backend": args.backend, "steps": args.steps,
+        "seeds": args.seed, "against": args.against,
+    }  # fmt: skip
+    wanted = settle(args.env, args.config, {k: v for k, v in chosen.items() if v is not None})
+    clock = time.strftime("%Y%m%d-%H%M%S")
+    return args.out or RUNS / f"{args.env}-{wanted.backend}-{clock}", wanted
+
+
+def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
+    """Return the folder and the settings of a run that goes on."""
+    from twinstep.training.settings import load
+
+    fixed = ("config", "variant", "backend", "seed", "against", "out")
+    given = [name for name in fixed if getattr(args, name) is not None]
+    if given:
+        raise UserError(f"--{given[0]} is settled for a run that goes on: leave it out")
+    wanted = load(args.resume)
+    if args.env not in ("", wanted.env):
+        raise UserError(f"{args.resume} is a run of {wanted.env}, not of {args.env}")
+    if args.steps is not None:
+        if args.steps < wanted.steps:
+            raise UserError(f"--steps {args.steps}: the run was begun for {wanted.steps}")
+        wanted = replace(wanted, steps=args.steps)
+    return args.resume, wanted
+
+
+def _write(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
+    """Write what a run made: its policies, and what is known of them."""
+    file = io.BytesIO()
+    np.savez(file, **done.params)  # type: ignore[arg-type]
+    result = {
+        "environment": wanted.subject().contract.version,
+        "settings": asdict(wanted),
+        "steps": done.steps,
+        "score": [None if np.isnan(score) else float(score) for score in done.score],
+        "evaluation": [row._asdict() for row in rows],
+        "machine": machine.machine(sorted(os.sched_getaffinity(0))),
+        "versions": machine.versions(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
+    paths.write_atomically(folder / "policy.npz", file.getvalue())
+    paths.write_atomically(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
+
+
+def _lines(wanted: Settings, done: Done, rows: list[Row]) -> list[str]:
+    """Return what a run made, as text."""
+    from twinstep.training.loop import mean_score
+
+    variant = f" ({wanted.variant})" if wanted.variant else ""
+    who = f" against {wanted.against}" if wanted.against else ""
+    mean = mean_score(done.score)
+    score = "no episode ended" if np.isnan(mean) else f"score {mean:.4g}"
+    speed = "" if np.isnan(done.speed) else f", {done.speed:,.0f} steps a second"
+    return [
+        f"{wanted.subject().contract.version}{variant}, {wanted.backend}{who}: "
+        f"{len(wanted.seeds)} x {done.steps:,} steps in {done.seconds:.0f} s{speed}; {score}",
+        *(row.line() for row in rows),
+    ]

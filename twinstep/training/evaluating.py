@@ -1,0 +1,117 @@
+"""What a run's policies score: in the backend that trained them, and in the reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from twinstep.env import Env
+from twinstep.games import Cast, play
+from twinstep.plans import Transfer
+from twinstep.policy_transfer import environment_seeds
+from twinstep.training.arenas import player_named
+from twinstep.training.settings import SELF, Settings
+from twinstep.training.trained import policy_of
+from twinstep.versus import Versus
+
+#: A set of environment seeds and of sampling noise, apart from those of level 4.
+EVALUATION = 13
+#: Episodes side by side: one process of a slow reference may hold them all.
+LANES = 64
+
+
+class Row(NamedTuple):
+    """The score of S policies in one backend. against: the other player, "" where there is one.
+
+    episodes: of each policy. means: f64[S], mean return or win rate. low, high: 95 % confidence
+    interval of the mean: over policies (Student's t), or with one policy over its episodes
+    (Wilson's for a win rate, else normal). unfinished: share of episodes cut at the horizon.
+    """
+
+    backend: str
+    against: str
+    episodes: int
+    means: tuple[float, ...]
+    low: float
+    high: float
+    unfinished: float
+
+    def line(self) -> str:
+        """Return the row as one line."""
+        what = f"win rate against {self.against}" if self.against else "score"
+        cut = f", {self.unfinished:.1%} cut at the horizon" if self.unfinished else ""
+        many = f" of {len(self.means)} policies" if len(self.means) > 1 else ""
+        return (
+            f"{what} in {self.backend}: {np.mean(self.means):.4g} "
+            f"[{self.low:.4g}, {self.high:.4g}], {self.episodes} episodes{many}{cut}"
+        )
+
+
+def evaluate(
+    settings: Settings,
+    params: dict[str, np.ndarray],
+    backends: Sequence[str],
+    against: Sequence[str],
+    episodes: int,
+    progress: Callable[[str], None],
+) -> list[Row]:
+    """Play at least so many first episodes with each policy, actions sampled as in training.
+
+    params: name -> f32[S, ...]. against: players of a game of two. The same seeds in each row.
+    """
+    cast = Cast(policy_of(settings), params)
+    lanes = min(episodes, LANES)
+    games = -(-episodes // lanes)
+    plan = settings.subject().contract.transfer or Transfer(0.0, 0.0)
+    seeds = environment_seeds(EVALUATION, cast.size * lanes)
+    rows = []
+    for backend in backends:
+        env = Env(settings.subject(), backend, "same-step")
+        try:
+            for name in against or ("",):
+                progress(f"evaluating in {backend}{f' against {name}' if name else ''}")
+                arena: Any = Versus(env, player_named(settings.env, name)) if name else env
+                played = play(arena, cast, seeds, (EVALUATION,), plan, games)
+                cut = float(1 - played.finished.mean())
+                low, high = interval(played.scores, win_rate=bool(name))
+                means = tuple(float(mean) for mean in played.scores.mean(1))
+                rows.append(Row(backend, name, lanes * games, means, low, high, cut))
+        finally:
+            env.close()
+    return rows
+
+
+def opponents_of(settings: Settings, wanted: Sequence[str]) -> list[str]:
+    """Return whom policies are evaluated against: those wanted, else who they were trained with."""
+    if wanted or settings.against in ("", SELF):
+        names = list(wanted)
+        if settings.against == SELF and not names:
+            from twinstep import registry
+
+            names = list(registry.environment(settings.env).players)
+        for name in names:
+            player_named(settings.env, name)
+        return names
+    return [settings.against]
+
+
+def interval(scores: np.ndarray, win_rate: bool) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean of scores f64[S, E]; see Row."""
+    policies, episodes = scores.shape
+    if policies > 1:
+        means = scores.mean(1)
+        half = stats.t.ppf(0.975, policies - 1) * means.std(ddof=1) / math.sqrt(policies)
+        return float(means.mean() - half), float(means.mean() + half)
+    mean = float(scores.mean())
+    z = float(stats.norm.ppf(0.975))
+    if win_rate:
+        middle = (mean + z**2 / (2 * episodes)) / (1 + z**2 / episodes)
+        spread = mean * (1 - mean) / episodes + z**2 / (4 * episodes**2)
+        half = z * math.sqrt(spread) / (1 + z**2 / episodes)
+        return middle - half, middle + half
+    half = z * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
+    return mean - half, mean + half

@@ -1,0 +1,224 @@
+"""One training run in a folder: it goes on from its last checkpoint, bit for bit.
+
+A compiled environment's state is part of the checkpoint. Any other one is brought back by playing
+the same actions again from the same seeds, which every backend can, the reference too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from twinstep import __version__, paths, registry
+from twinstep.errors import UserError
+from twinstep.ppo import Trainer
+from twinstep.training import checkpoints
+from twinstep.training.arenas import arena_of
+from twinstep.training.logged import Logged
+from twinstep.training.metrics import Metrics
+from twinstep.training.settings import Settings
+from twinstep.verdicts import sources_hash
+
+
+class Done(NamedTuple):
+    """How a run ended. batches, steps: of each policy. seconds: of this sitting. speed:
+    environment steps a second of all policies, without the first batches, which compile; NaN if
+    there were no others. params: name -> f32[S, ...]. score: f64[S], mean return of the latest
+    episodes, NaN where none ended.
+    """
+
+    batches: int
+    steps: int
+    seconds: float
+    speed: float
+    params: dict[str, np.ndarray]
+    score: np.ndarray
+
+
+def begin(folder: Path, settings: Settings) -> None:
+    """Make the folder of a new run. UserError if it holds anything."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(
+            f"{folder} is not empty: choose another --out, or go on with --resume {folder}"
+        )
+    if not paths.writable(folder):
+        raise UserError(f"{folder} cannot be written to: choose another --out")
+    paths.write_atomically(folder / "settings.toml", settings.toml().encode())
+
+
+def go_on(
+    folder: Path,
+    settings: Settings,
+    progress: Callable[[str], None],
+    every: float,
+) -> Done:
+    """Train until the settings' steps are done, from the folder's checkpoint if there is one.
+
+    every: seconds between two checkpoints, at least; when they are written changes nothing that is
+    learned. UserError where the checkpoint is of something else, numbers are no longer finite, or
+    memory does not suffice; the checkpoint before then stands.
+    """
+    with _alone(folder):
+        arena = arena_of(settings)
+        try:
+            return _Run(folder, settings, arena, progress, every).train()
+        except MemoryError as error:
+            raise _too_little(settings, str(error)) from error
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            raise _too_little(settings, str(error)) from error
+        finally:
+            arena.close()
+
+
+class _Run:
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        arena: Any,
+        progress: Callable[[str], None],
+        every: float,
+    ) -> None:
+        self._folder, self._settings, self._progress = folder, settings, progress
+        self._every = every
+        self._path = folder / "checkpoint.npz"
+        self._log = None if arena.traceable else Logged(arena, folder / "actions.bin")
+        played: Any = self._log or arena
+        self._trainer = Trainer(played, settings.ppo)
+        self._size = settings.ppo.lanes * settings.ppo.steps
+        self._head = {
+            "twinstep": __version__,
+            "environment": arena.contract.version,
+            "params": {n: str(v) for n, v in sorted(arena.contract.params.items())},
+            "backend": settings.backend,
+            "platform": arena.platform,
+            "sources": _sources(settings),
+            "jax": jax.__version__,
+            "settings": dataclasses.replace(settings, steps=1).toml(),
+        }
+
+    def train(self) -> Done:
+        with self._trainer.precision():
+            learner, player = self._trainer.begin(list(self._settings.seeds))
+            done = 0
+            if self._path.is_file():
+                learner, player, done = self._restored(learner, player)
+            metrics = Metrics(self._folder, self._settings.seeds, self._size, done)
+            try:
+                return self._until_done(learner, player, done, metrics)
+            finally:
+                metrics.close()
+                if self._log:
+                    self._log.close()
+
+    def _until_done(self, learner: Any, player: Any, done: int, metrics: Metrics) -> Done:
+        first, begun = done, time.perf_counter()
+        saved, clock, timed = begun, begun, 0
+        seconds, score = 0.0, np.full(len(self._settings.seeds), np.nan)
+        while done < self._settings.batches:
+            learner, player, rows = self._trainer.advance(learner, player)
+            done += self._trainer.together
+            self._require_finite(rows, done)
+            now = time.perf_counter()
+            speed = self._size * self._trainer.together * len(score) / (now - clock)
+            if done > first + self._trainer.together:
+                timed, seconds = timed + self._trainer.together, seconds + now - clock
+            clock = now
+            for row in rows["score"]:
+                score = np.where(np.isnan(row), score, row)
+            metrics.add(rows, speed)
+            if now - saved > self._every or done >= self._settings.batches:
+                metrics.flush()
+                self._save(learner, player, done)
+                saved = time.perf_counter()
+            self._progress(
+                f"batch {done} of {self._settings.batches}, {done * self._size:,} steps, "
+                f"{speed:,.0f} a second, score {mean_score(score):.3g}"
+            )
+        speed = timed * self._size * len(score) / seconds if timed else np.nan
+        params = {name: np.array(values) for name, values in learner.params.items()}
+        return Done(done, done * self._size, time.perf_counter() - begun, speed, params, score)
+
+    def _save(self, learner: Any, player: Any, done: int) -> None:
+        if self._log:
+            self._log.flush()
+            player = player._replace(env=None)
+        checkpoints.write(self._path, {**self._head, "batches": done}, (learner, player))
+
+    def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int]:
+        head = checkpoints.head_of(self._path)
+        if head.get("settings") != self._head["settings"]:
+            raise UserError(
+                f"{self._folder / 'settings.toml'} was changed after {self._path} was written: a "
+                "run goes on with what it was begun with; begin anew instead"
+            )
+        for name, value in self._head.items():
+            if head.get(name) != value:
+                raise UserError(
+                    f"{self._path} is of another version: its {name} is {head.get(name)}, here it "
+                    f"is {value}. A run goes on with what it was begun with; begin anew instead"
+                )
+        done = int(head["batches"])
+        if not self._log:
+            return *checkpoints.read(self._path, (learner, player)), done
+        steps = done * self._settings.ppo.steps
+        lanes = len(self._settings.seeds) * self._settings.ppo.lanes
+        state = self._log.again(player.env, lanes, steps, self._progress)
+        learner, kept = checkpoints.read(self._path, (learner, player._replace(env=None)))
+        return learner, kept._replace(env=state), done
+
+    def _require_finite(self, rows: dict[str, np.ndarray], done: int) -> None:
+        bad = [n for n, v in rows.items() if n != "score" and not np.isfinite(v).all()]
+        if bad:
+            kept = "the checkpoint before stands" if self._path.is_file() else "nothing was kept"
+            raise UserError(
+                f"{', '.join(sorted(bad))} is no longer finite at batch {done}: lower "
+                f"`learning_rate` or `norm` in [ppo] and begin anew ({kept})"
+            )
+
+
+def mean_score(score: np.ndarray) -> float:
+    """Return the mean over the policies whose episodes have ended; NaN if none has."""
+    known = score[~np.isnan(score)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """UserError while another process trains in the folder."""
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UserError(
+                f"another process trains in {folder}: wait for it, or end it"
+            ) from error
+        yield
+
+
+def _sources(settings: Settings) -> str:
+    """Return the hash of the candidate's files; "" for the reference, whose version is pinned."""
+    for candidate in registry.environment(settings.env).candidates:
+        if candidate.name == settings.backend:
+            return sources_hash(candidate)[:16]
+    return ""
+
+
+def _too_little(settings: Settings, problem: str) -> UserError:
+    ppo = settings.ppo
+    return UserError(
+        f"memory does not suffice for {len(settings.seeds)} seeds x {ppo.lanes} lanes x "
+        f"{ppo.steps} steps ({problem.splitlines()[0][:200]}): fewer seeds, or smaller `lanes` in "
+        "[ppo]; what was trained so far is kept"
+    )

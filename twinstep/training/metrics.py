@@ -1,0 +1,74 @@
+"""A run's curves: `metrics.csv`, the same for the same run, and TensorBoard's event files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep import paths
+from twinstep.errors import UserError
+
+#: See ppo.Trained.
+NAMES = ("reward", "score", "entropy", "value_loss", "ratio_kl")
+HEADER = ",".join(("batch", "steps", "seed", *NAMES))
+
+
+class Metrics:
+    """The curves of one run. Times are TensorBoard's alone: the CSV of a resumed run is the same.
+
+    seeds: the training seeds, S. size: environment steps of a batch. done: batches that are kept
+    of what is there; later rows belong to no checkpoint.
+    """
+
+    def __init__(self, folder: Path, seeds: tuple[int, ...], size: int, done: int) -> None:
+        self._seeds, self._size, self._done = seeds, size, done
+        path = folder / "metrics.csv"
+        lines = path.read_text().splitlines()[1:] if done else []
+        kept = lines[: done * len(seeds)]
+        if len(kept) < done * len(seeds):
+            raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
+        paths.write_atomically(path, ("\n".join([HEADER, *kept]) + "\n").encode())
+        self._file = path.open("a")
+        self._boards = _boards(folder, seeds, done * size)
+
+    def add(self, rows: Mapping[str, np.ndarray], speed: float) -> None:
+        """Add batches, name -> f32[B, S]; speed: environment steps a second, of all policies."""
+        for batch in range(len(rows["reward"])):
+            self._done += 1
+            steps = self._done * self._size
+            for place, seed in enumerate(self._seeds):
+                values = {name: float(rows[name][batch, place]) for name in NAMES}
+                words = ["" if math.isnan(v) else f"{v:.9g}" for v in values.values()]
+                self._file.write(",".join([str(self._done), str(steps), str(seed), *words]) + "\n")
+                if self._boards:
+                    for name, value in (*values.items(), ("steps_per_second", speed)):
+                        if not math.isnan(value):
+                            self._boards[place].add_scalar(f"train/{name}", value, steps)
+
+    def flush(self) -> None:
+        """Let the disk have what was added."""
+        self._file.flush()
+        for board in self._boards:
+            board.flush()
+
+    def close(self) -> None:
+        """Close the files."""
+        self._file.close()
+        for board in self._boards:
+            board.close()
+
+
+def _boards(folder: Path, seeds: tuple[int, ...], step: int) -> list[Any]:
+    """Return a writer for each seed; none where tensorboardX is not installed."""
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError:
+        return []
+    return [
+        SummaryWriter(str(folder / "tensorboard" / f"seed{seed}"), purge_step=step or None)
+        for seed in seeds
+    ]

@@ -1,0 +1,149 @@
+"""What a training run is asked to do: from a contract's plan, a small TOML file, the command."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twinstep import registry
+from twinstep.errors import UserError
+from twinstep.plans import CHUNK, PPO, Transfer
+from twinstep.players import variant_of
+from twinstep.registry import Subject
+
+#: Who sits on the other side of a game of two: the policy that is trained.
+SELF = "self"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A training run.
+
+    env, variant: what is trained in; backend: one of its candidates, or `oracle`. steps:
+    environment steps of each policy, rounded up to CHUNK batches. seeds: training seeds, a policy
+    for each. against: in a game of two, a declared player, `module:callable` (see
+    versus.Player), the folder of a run, or `self`; "" where there is one player. shaping:
+    `module:callable`, a potential that pays while the policy is trained; "" for none. ppo: how it
+    is trained.
+    """
+
+    env: str
+    variant: str
+    backend: str
+    steps: int
+    seeds: tuple[int, ...] = (0,)
+    against: str = ""
+    shaping: str = ""
+    ppo: PPO = PPO()
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise UserError(f"steps = {self.steps}: at least 1 is needed")
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise UserError(f"seeds = {list(self.seeds)}: one or more, each once")
+        if not all(0 <= seed < 2**31 // self.ppo.lanes for seed in self.seeds):
+            raise UserError(
+                f"seeds = {list(self.seeds)}: with {self.ppo.lanes} lanes each lies in "
+                f"[0, {2**31 // self.ppo.lanes})"
+            )
+
+    @property
+    def batches(self) -> int:
+        """Batches of each policy: whole CHUNKs, in every backend as many."""
+        return -(-self.steps // (self.ppo.lanes * self.ppo.steps * CHUNK)) * CHUNK
+
+    def subject(self) -> Subject:
+        """Return the environment's variant."""
+        return variant_of(self.env, self.variant)
+
+    def toml(self) -> str:
+        """Return the file that `read` understands, with every value written out."""
+        plain = dataclasses.asdict(self)
+        table = plain.pop("ppo")
+        lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
+        lines += ["", "[ppo]"] + [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+        return "\n".join(lines) + "\n"
+
+
+def settle(env: str, file: Path | None, chosen: Mapping[str, Any]) -> Settings:
+    """Return the settings of a new run: the contract's plan, under a file, under the command.
+
+    file: TOML with the fields of Settings and a table `[ppo]`, each of which may be left out.
+    chosen: what the command line says, by field. UserError for what is unknown or does not fit.
+    """
+    given = read(file) if file else {}
+    if given.get("env", env) != env:
+        raise UserError(f"{file}: its `env` is {given['env']}, and the command says {env}")
+    given = {**given, **chosen, "env": env}
+    declared = registry.environment(env)
+    variant = given.get("variant", declared.variants[0].name)
+    plan = variant_of(env, variant).contract.transfer
+    settings = _planned(env, variant, declared.candidates[0].name, plan)
+    ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{file}: ppo.")
+    return _replaced(settings, given, f"{file}: ", ppo=ppo)
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Return what a TOML file says, its names checked. UserError if it cannot be read."""
+    try:
+        given = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise UserError(f"{file} cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} is no TOML: {error}") from error
+    if not isinstance(given.get("ppo", {}), dict):
+        raise UserError(f"{file}: `ppo` is a table, [ppo]")
+    for kind, table, prefix in ((Settings, given, ""), (PPO, given.get("ppo", {}), "ppo.")):
+        known = [field.name for field in dataclasses.fields(kind)]
+        for name in table:
+            if name not in known:
+                problem = registry.unknown("key", f"{prefix}{name}", [prefix + n for n in known])
+                raise UserError(f"{file}: {problem}")
+    return given
+
+
+def load(folder: Path) -> Settings:
+    """Return the settings of the run in a folder. UserError if there is none."""
+    file = folder / "settings.toml"
+    if not file.is_file():
+        raise UserError(f"{folder} holds no training run (no settings.toml)")
+    given = read(file)
+    try:
+        ppo = _replaced(PPO(), given.pop("ppo"), f"{file}: ppo.")
+        blank = Settings(given["env"], given["variant"], given["backend"], given["steps"])
+    except KeyError as missing:
+        raise UserError(f"{file} lacks {missing}: it was not written by a run") from missing
+    return _replaced(blank, given, f"{file}: ", ppo=ppo)
+
+
+def _planned(env: str, variant: str, backend: str, plan: Transfer | None) -> Settings:
+    plan = plan or Transfer(0.0, 0.0)
+    return Settings(
+        env, variant, backend, plan.steps, against=plan.opponent, shaping=plan.shaping, ppo=plan.ppo
+    )
+
+
+def _replaced(held: Any, given: Mapping[str, Any], where: str, **more: Any) -> Any:
+    """Return a dataclass with other values, each of its field's type."""
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        kind = type(getattr(held, name))
+        if kind is tuple and isinstance(value, list):
+            fine, value = all(type(part) is int for part in value), tuple(value)
+        elif kind is float and type(value) is int:
+            fine, value = True, float(value)
+        else:
+            fine = type(value) is kind
+        if not fine:
+            words = "list of whole numbers" if kind is tuple else kind.__name__
+            raise UserError(f"{where}{name} = {value!r} is no {words}")
+        values[name] = value
+    try:
+        return dataclasses.replace(held, **values, **more)
+    except ValueError as error:
+        raise UserError(f"{where.removesuffix('.')} {error}") from error
