@@ -19,11 +19,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
 from twinstep.policies import Params, Policy
+from twinstep.sharding import mesh_of, spread
 from twinstep.timestep import TimeStep
 from twinstep.versus import Arena
 
@@ -83,18 +85,19 @@ def train(
     seeds: Sequence[int],
     steps: int,
     progress: Callable[[str], None] = lambda text: None,
+    devices: int = 1,
 ) -> Trained:
     """Train one policy per seed for at least `steps` environment steps each.
 
     env: made with same-step auto-reset, one player. Lane k of training seed s begins with
     the environment seed (s * lanes + k, 0). The same seeds give the same result on the same
-    machine. UserError if the environment does not fit.
+    machine. devices: see sharding.mesh_of. UserError if the environment does not fit.
     """
     if env.auto_reset != "same-step":
         raise UserError(f"PPO needs auto_reset='same-step', not '{env.auto_reset}'")
-    trainer = Trainer(env, ppo)
+    trainer = Trainer(env, ppo, mesh_of(devices, len(seeds), ppo.lanes))
     with trainer.precision():
-        learner, player = trainer.begin(list(seeds))
+        learner, player = trainer.spread(*trainer.begin(list(seeds)))
         batches = -(-steps // (ppo.lanes * ppo.steps))
         curves = []
         # As many batches in every backend, compiled together or not.
@@ -109,10 +112,15 @@ def train(
 
 
 class Trainer:
-    """The compiled functions of `train` for one environment and one choice of settings."""
+    """The compiled functions of `train` for one environment and one choice of settings.
 
-    def __init__(self, env: Arena, ppo: PPO) -> None:
-        self._env, self._ppo = env, ppo
+    mesh: the devices that share the work, None for one. UserError where they cannot.
+    """
+
+    def __init__(self, env: Arena, ppo: PPO, mesh: Mesh | None = None) -> None:
+        if mesh is not None and not env.traceable:
+            raise UserError(f"{env.backend} runs on the host: it trains on one device")
+        self._env, self._ppo, self._mesh = env, ppo, mesh
         self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory, ppo.encode)
         clipped = optax.clip_by_global_norm(ppo.norm)
         self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
@@ -137,6 +145,16 @@ class Trainer:
             np.zeros(grid, np.float32),
         )
         return self._learners(seeds), player
+
+    def spread(self, learner: _Learner, player: _Player) -> tuple[_Learner, _Player]:
+        """Return both on the mesh's devices, where `advance` keeps them."""
+        if self._mesh is None:
+            return learner, player
+        both = spread(self._mesh, learner, player)
+        kept = jax.tree.map(lambda leaf: leaf.sharding, both)
+        whole = NamedSharding(self._mesh, PartitionSpec())
+        self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1), out_shardings=(*kept, whole))
+        return both
 
     @property
     def together(self) -> int:

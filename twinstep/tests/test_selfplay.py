@@ -65,13 +65,15 @@ def test_a_traced_step_is_the_step():
 
 
 def test_the_potentials_increase_is_paid_and_none_is_left_at_the_end():
-    """The potential is twice the clock: 0, 2, and 0 again where the game is over."""
-    game = SelfPlay(match.make(), lambda obs, xp: obs[:, 3] * np.float32(2), 0.5)
+    """The potential is 1, then 3; where the game is over it is 0, and not the next game's 1."""
+    game = SelfPlay(match.make(), lambda obs, xp: 1 + obs[:, 3] * np.float32(2), 0.5)
     state, now = game.reset(SEEDS)
     state, now = game.step(state, np.zeros(12, np.int32))
-    np.testing.assert_array_equal(now.reward, np.full(12, 0.5 * 2 - 0))
+    np.testing.assert_array_equal(now.reward, np.full(12, 0.5 * 3 - 1))
     state, now = game.step(state, _right(now.obs))
-    np.testing.assert_array_equal(now.reward, np.full(12, 0.5 - 2))
+    np.testing.assert_array_equal(now.reward, np.full(12, 0.5 + 0.5 * 0 - 3))
+    state, now = game.step(state, np.zeros(12, np.int32))
+    np.testing.assert_array_equal(now.reward, np.full(12, 0.5 * 3 - 1))
 
 
 def test_a_policy_learns_to_win_by_playing_itself():

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from twinstep.cli import main
+from twinstep.env import Env
 from twinstep.errors import UserError
 from twinstep.oracles.pong import upstream
 from twinstep.ppo import Trainer
@@ -305,12 +306,21 @@ def test_a_full_disk_leaves_the_checkpoint_before(small, tmp_path, monkeypatch):
     _train(folder, settings)
 
 
-def test_a_run_is_evaluated_in_both_and_the_same_games_are_played(small, tmp_path, capsys):
+def test_a_run_is_evaluated_in_both_and_the_same_games_are_played(
+    small, tmp_path, capsys, monkeypatch
+):
     """Pong's two sides are equal bit for bit, so that their scores are."""
     need(upstream.probe({}))
-    run = tmp_path / "run"
+    run, asked = tmp_path / "run", []
+
+    def env(subject, backend, auto_reset):
+        asked.append(backend)
+        return Env(subject, backend, auto_reset)
+
+    monkeypatch.setattr(evaluating, "Env", env)
     words = ["train", "pong", "--config", str(small), "--steps", "2000", "--out", str(run)]
     assert main([*words, "--evaluate", "8"]) == 0
+    assert asked == ["jax", "oracle"]
     lines = capsys.readouterr().out.splitlines()
     shown = [line.partition(": ")[2] for line in lines if line.startswith("score in ")]
     assert len(shown) == 2

@@ -44,6 +44,7 @@ def add_to(commands: Any) -> None:
     add("--resume", type=Path, metavar="FOLDER", help="go on with a run; --steps may be raised")
     add("--checkpoint", type=float, default=20.0, metavar="SECONDS",
         help="between two checkpoints, at least; default: 20")  # fmt: skip
+    add("--devices", type=int, default=1, help="that share seeds or lanes; 0: all; default: 1")
     add("--evaluate", type=int, default=0, metavar="N",
         help="play N episodes in the backend and in the reference; default: none")  # fmt: skip
     add("--opponent", action="append", default=[],
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         paths.write_atomically(folder / "settings.toml", wanted.toml().encode())
     progress = on_a_terminal()
     try:
-        done = loop.go_on(folder, wanted, progress, args.checkpoint)
+        done = loop.go_on(folder, wanted, progress, args.checkpoint, args.devices)
         rows = []
         if args.evaluate:
             backends = list(dict.fromkeys([wanted.backend, "oracle"]))

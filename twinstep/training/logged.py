@@ -21,7 +21,7 @@ class Logged:
     """An arena that writes all actions it is given to a file; else as the arena.
 
     The file holds the actions [N, ...] of one step after the other, as small as they fit. What was
-    written behind a checkpoint is cut off when a run goes on from it.
+    written behind a checkpoint is written over when a run goes on from it.
     """
 
     def __init__(self, arena: Any, path: Path) -> None:
@@ -61,7 +61,6 @@ class Logged:
             state, _ = self._arena.step(state, played)
             if step % _WORDS == 0:
                 progress(f"playing again what was played: step {step:,} of {steps:,}")
-        self._file.truncate()
         return state
 
     def flush(self) -> None:

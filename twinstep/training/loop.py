@@ -21,6 +21,7 @@ import numpy as np
 from twinstep import __version__, paths, registry
 from twinstep.errors import UserError
 from twinstep.ppo import Trainer
+from twinstep.sharding import mesh_of
 from twinstep.training import checkpoints
 from twinstep.training.arenas import arena_of
 from twinstep.training.logged import Logged
@@ -60,17 +61,18 @@ def go_on(
     settings: Settings,
     progress: Callable[[str], None],
     every: float,
+    devices: int = 1,
 ) -> Done:
     """Train until the settings' steps are done, from the folder's checkpoint if there is one.
 
     every: seconds between two checkpoints, at least; when they are written changes nothing that is
-    learned. UserError where the checkpoint is of something else, numbers are no longer finite, or
-    memory does not suffice; the checkpoint before then stands.
+    learned. devices: see sharding.mesh_of. UserError where the checkpoint is of something else,
+    numbers are no longer finite, or memory does not suffice; the checkpoint before then stands.
     """
     with _alone(folder):
         arena = arena_of(settings)
         try:
-            return _Run(folder, settings, arena, progress, every).train()
+            return _Run(folder, settings, arena, progress, every, devices).train()
         except MemoryError as error:
             raise _too_little(settings, str(error)) from error
         except jax.errors.JaxRuntimeError as error:
@@ -89,13 +91,15 @@ class _Run:
         arena: Any,
         progress: Callable[[str], None],
         every: float,
+        devices: int,
     ) -> None:
         self._folder, self._settings, self._progress = folder, settings, progress
         self._every = every
         self._path = folder / "checkpoint.npz"
         self._log = None if arena.traceable else Logged(arena, folder / "actions.bin")
         played: Any = self._log or arena
-        self._trainer = Trainer(played, settings.ppo)
+        mesh = mesh_of(devices, len(settings.seeds), settings.ppo.lanes)
+        self._trainer = Trainer(played, settings.ppo, mesh)
         self._size = settings.ppo.lanes * settings.ppo.steps
         self._head = {
             "twinstep": __version__,
@@ -103,6 +107,7 @@ class _Run:
             "params": {n: str(v) for n, v in sorted(arena.contract.params.items())},
             "backend": settings.backend,
             "platform": arena.platform,
+            "devices": mesh.size if mesh else 1,
             "sources": _sources(settings),
             "jax": jax.__version__,
             "settings": dataclasses.replace(settings, steps=1).toml(),
@@ -114,6 +119,7 @@ class _Run:
             done = 0
             if self._path.is_file():
                 learner, player, done = self._restored(learner, player)
+            learner, player = self._trainer.spread(learner, player)
             metrics = Metrics(self._folder, self._settings.seeds, self._size, done)
             try:
                 return self._until_done(learner, player, done, metrics)

@@ -1,0 +1,63 @@
+"""Training on several devices: every array has its lanes, or its training seeds, spread over them.
+
+Where the devices divide the seeds, each device trains policies of its own, and nothing is sent.
+Else one policy's lanes are spread, and the compiled program adds up the gradients across devices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from twinstep.errors import UserError
+
+_AXIS = "lanes"
+
+
+def mesh_of(devices: int, seeds: int, lanes: int) -> Mesh | None:
+    """Return the mesh of all devices, of several processes too; None for a single one.
+
+    devices: how many, 0 for all there are. UserError where they cannot share the work alike.
+    """
+    found = jax.devices()
+    count = devices or len(found)
+    if count > len(found):
+        raise UserError(f"--devices {count}: there are {len(found)}")
+    if count == 1:
+        return None
+    if seeds % count and (seeds > 1 or lanes % count):
+        raise UserError(
+            f"{count} devices cannot share {seeds} seeds of {lanes} lanes alike: a multiple of "
+            f"{count} seeds, or one seed of a multiple of {count} lanes"
+        )
+    return Mesh(np.array(found[:count]), (_AXIS,))
+
+
+def spread(mesh: Mesh, learner: Any, player: Any) -> tuple[Any, Any]:
+    """Return ppo.Trainer's two sides on the mesh's devices.
+
+    Leaves of the learner have the seeds first, [S, ...]; those of the player [S, N, ...], but the
+    environment's own, which has S * N lanes along its leaves' first or last axis.
+    """
+    seeds, lanes = player.fresh.shape
+    apart = not seeds % mesh.size
+    axis = 0 if apart else 1
+
+    def of_env(leaf: Any) -> Any:
+        ends = [place for place in (0, -1) if np.shape(leaf)[place:][:1] == (seeds * lanes,)]
+        return _place(mesh, leaf, ends[0] if ends else None)
+
+    env = jax.tree.map(of_env, player.env)
+    rows = jax.tree.map(lambda leaf: _place(mesh, leaf, axis), player._replace(env=None))
+    learner = jax.tree.map(lambda leaf: _place(mesh, leaf, 0 if apart else None), learner)
+    return learner, rows._replace(env=env)
+
+
+def _place(mesh: Mesh, leaf: Any, axis: int | None) -> Any:
+    names: list[str | None] = [None] * np.ndim(leaf)
+    if axis is not None and np.ndim(leaf):
+        names[axis] = _AXIS
+    return jax.device_put(leaf, NamedSharding(mesh, PartitionSpec(*names)))
