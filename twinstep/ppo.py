@@ -25,7 +25,7 @@ from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
 from twinstep.policies import Params, Policy
-from twinstep.sharding import mesh_of, spread
+from twinstep.sharding import spread
 from twinstep.timestep import TimeStep
 from twinstep.versus import Arena
 
@@ -85,19 +85,18 @@ def train(
     seeds: Sequence[int],
     steps: int,
     progress: Callable[[str], None] = lambda text: None,
-    devices: int = 1,
 ) -> Trained:
     """Train one policy per seed for at least `steps` environment steps each.
 
     env: made with same-step auto-reset, one player. Lane k of training seed s begins with
     the environment seed (s * lanes + k, 0). The same seeds give the same result on the same
-    machine. devices: see sharding.mesh_of. UserError if the environment does not fit.
+    machine. UserError if the environment does not fit.
     """
     if env.auto_reset != "same-step":
         raise UserError(f"PPO needs auto_reset='same-step', not '{env.auto_reset}'")
-    trainer = Trainer(env, ppo, mesh_of(devices, len(seeds), ppo.lanes))
+    trainer = Trainer(env, ppo)
     with trainer.precision():
-        learner, player = trainer.spread(*trainer.begin(list(seeds)))
+        learner, player = trainer.begin(list(seeds))
         batches = -(-steps // (ppo.lanes * ppo.steps))
         curves = []
         # As many batches in every backend, compiled together or not.

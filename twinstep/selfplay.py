@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from twinstep.contract import Contract
 from twinstep.env import Env
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.timestep import TimeStep
+from twinstep.versus import Game, on_host
 
 
 class SelfPlayState(NamedTuple):
@@ -26,13 +24,11 @@ class SelfPlayState(NamedTuple):
     potential: Array
 
 
-class SelfPlay:
+class SelfPlay(Game):
     """An environment of two, both of whose players are lanes; see env.Env for what is alike.
 
-    Lanes 2 k and 2 k + 1 are the first and the second player of game k. Each is paid as in
-    versus.Versus: 1 for a win, 1/2 for a tie, 0 else, with the game's last step, and the increase
-    of the potential where there is one. Who is not asked has an empty legal action mask: what the
-    policy draws there is not played, and teaches it nothing.
+    Lanes 2 k and 2 k + 1 are the first and the second player of game k. Who is not asked has an
+    empty legal action mask: what the policy draws there is not played, and teaches it nothing.
     """
 
     def __init__(
@@ -41,21 +37,15 @@ class SelfPlay:
         potential: Callable[[Array, Any], Array] | None = None,
         gamma: float = 1.0,
     ) -> None:
-        if env.contract.players != 2 or not env.contract.masked:
-            raise UserError(f"{env.id} is no game of two players with legal action masks")
-        self._env = env
-        self._potential, self._gamma = potential, np.float32(gamma)
-        self.contract: Contract = dataclasses.replace(env.contract, players=1)
-        self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
-        self.dtype, self.platform = env.dtype, env.platform
+        super().__init__(env, potential, gamma)
 
     def reset(self, seeds: Array) -> tuple[SelfPlayState, TimeStep]:
         """Begin a game for each pair of seeds u32[2 N, 2], from the first of the two."""
         if len(seeds) % 2:
             raise UserError(f"self-play needs an even number of lanes, not {len(seeds)}")
         inner, now = self._env.reset(np.asarray(seeds, np.uint32)[::2])
-        now = jax.tree.map(np.asarray, now)
-        shown = _lanes(now, now.reward, np)
+        now = on_host(now)
+        shown = _lanes(now, np)
         return SelfPlayState(inner, _asked(now), self._worth(shown.obs, np)), shown
 
     def step(self, state: SelfPlayState, actions: Array) -> tuple[SelfPlayState, TimeStep]:
@@ -64,25 +54,12 @@ class SelfPlay:
         played = actions.reshape(-1, 2).astype(np.int32)
         played = xp.where(state.asked, played, xp.zeros_like(played))
         inner, now = self._env.step(state.inner, played)
-        now = now if xp is jnp else jax.tree.map(np.asarray, now)
-        ended = (now.terminated | now.truncated)[:, None]
-        won = (now.reward + np.float32(1)) * np.float32(0.5)
-        shown = _lanes(now, xp.where(ended, won, xp.zeros_like(won)), xp)
+        now = now if xp is jnp else on_host(now)
+        shown = _lanes(now, xp)
         here = self._worth(shown.obs, xp)
-        if self._potential is not None:
-            over = shown.terminated | shown.truncated
-            paid = self._gamma * xp.where(over, xp.zeros_like(here), here) - state.potential
-            shown = shown._replace(reward=shown.reward + paid)
-        return SelfPlayState(inner, _asked(now), here), shown
-
-    def close(self) -> None:
-        """Free what the environment holds."""
-        self._env.close()
-
-    def _worth(self, obs: Array, xp: Any) -> Array:
-        if self._potential is None:
-            return xp.zeros(len(obs), np.float32)
-        return self._potential(obs, xp)
+        ended = shown.terminated | shown.truncated
+        reward = self._paid(shown.reward, ended, state.potential, here, xp)
+        return SelfPlayState(inner, _asked(now), here), shown._replace(reward=reward)
 
 
 def _asked(now: TimeStep) -> Array:
@@ -90,7 +67,7 @@ def _asked(now: TimeStep) -> Array:
     return now.legal.any(-1)
 
 
-def _lanes(now: TimeStep, reward: Array, xp: Any) -> TimeStep:
+def _lanes(now: TimeStep, xp: Any) -> TimeStep:
     """Return the step of N games as that of 2 N lanes."""
 
     def own(values: Array) -> Array:
@@ -101,6 +78,6 @@ def _lanes(now: TimeStep, reward: Array, xp: Any) -> TimeStep:
 
     assert now.legal is not None
     return TimeStep(
-        own(now.obs), own(reward).astype(np.float32), both(now.terminated), both(now.truncated),
+        own(now.obs), own(now.reward).astype(np.float32), both(now.terminated), both(now.truncated),
         own(now.final_obs), None, own(now.legal),
     )  # fmt: skip

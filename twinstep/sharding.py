@@ -24,7 +24,7 @@ def mesh_of(devices: int, seeds: int, lanes: int) -> Mesh | None:
     """
     found = jax.devices()
     count = devices or len(found)
-    if count > len(found):
+    if not 1 <= count <= len(found):
         raise UserError(f"--devices {count}: there are {len(found)}")
     if count == 1:
         return None

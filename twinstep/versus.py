@@ -36,7 +36,11 @@ def player_of(env: Environment, name: str) -> Player:
 def words(seeds: Array, count: Array, salt: int, xp: Any) -> Array:
     """Return u32[N] that look random in (seeds u32[N, 2], count u32[N], salt)."""
     x = seeds[..., 0] * np.uint32(0x9E3779B1) + seeds[..., 1] * np.uint32(0x85EBCA77)
-    x = x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D)
+    return mixed(x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D))
+
+
+def mixed(x: Array) -> Array:
+    """Return u32 words that look random in u32 words of any shape."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
     return x ^ (x >> np.uint32(16))
@@ -63,13 +67,49 @@ def joint_actions(state: Any, actions: np.ndarray) -> np.ndarray:
     return np.asarray(state.played) if isinstance(state, VersusState) else actions
 
 
-class Versus:
-    """An environment of two as its first player sees it; see env.Env for what is alike.
+class Game:
+    """What an environment of two shows to policies of one player, and what it pays them.
 
     A game is worth 1 to who wins it, 1/2 in a tie and 0 else, paid with its last step: the mean
     return is the win rate. potential: obs[N, ...], xp -> f32[N], pays its increase in addition
     (shaping; 0 where a game ends, so that no policy is better for it); None for nothing.
     """
+
+    def __init__(
+        self, env: Env, potential: Callable[[Array, Any], Array] | None, gamma: float
+    ) -> None:
+        if env.contract.players != 2 or not env.contract.masked:
+            raise UserError(f"{env.id} is no game of two players with legal action masks")
+        self._env = env
+        self._potential, self._gamma = potential, np.float32(gamma)
+        self.contract: Contract = dataclasses.replace(env.contract, players=1)
+        self.joint = env.contract
+        self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
+        self.dtype, self.platform = env.dtype, env.platform
+
+    def close(self) -> None:
+        """Free what the environment holds."""
+        self._env.close()
+
+    def _worth(self, obs: Array, xp: Any) -> Array:
+        if self._potential is None:
+            return xp.zeros(len(obs), np.float32)
+        return self._potential(obs, xp)
+
+    def _paid(self, reward: Array, ended: Array, before: Array, here: Array, xp: Any) -> Array:
+        """Return what a step pays, f32[N].
+
+        reward: the environment's, f32[N]. before, here: what the potential was and is.
+        """
+        won = (reward + np.float32(1)) * np.float32(0.5)
+        paid = xp.where(ended, won, xp.zeros_like(won))
+        if self._potential is not None:
+            paid = paid + self._gamma * xp.where(ended, xp.zeros_like(here), here) - before
+        return paid
+
+
+class Versus(Game):
+    """An environment of two as its first player sees it; see env.Env for what is alike."""
 
     def __init__(
         self,
@@ -78,19 +118,13 @@ class Versus:
         potential: Callable[[Array, Any], Array] | None = None,
         gamma: float = 1.0,
     ) -> None:
-        if env.contract.players != 2 or not env.contract.masked:
-            raise UserError(f"{env.id} is no game of two players with legal action masks")
-        self._env, self._other = env, other
-        self._potential, self._gamma = potential, np.float32(gamma)
-        self.contract: Contract = dataclasses.replace(env.contract, players=1)
-        self.joint = env.contract
-        self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
-        self.dtype, self.platform = env.dtype, env.platform
+        super().__init__(env, potential, gamma)
+        self._other = other
 
     def reset(self, seeds: Array) -> tuple[VersusState, TimeStep]:
         """Begin a game per seed u32[N, 2]."""
         inner, now = self._env.reset(seeds)
-        now = _on_host(now)
+        now = on_host(now)
         seeds = np.asarray(seeds, np.uint32)
         count = np.zeros(len(seeds), np.uint32)
         state = VersusState(
@@ -118,13 +152,10 @@ class Versus:
         # A policy draws something even where it is not asked.
         played = xp.where(state.legal.any(-1), played, xp.zeros_like(played))
         inner, now = self._env.step(state.inner, played)
-        now = now if traced else _on_host(now)
+        now = now if traced else on_host(now)
+        here = self._worth(now.obs[:, 0], xp)
         ended = now.terminated | now.truncated
-        won = (now.reward[:, 0] + np.float32(1)) * np.float32(0.5)
-        reward = xp.where(ended, won, xp.zeros_like(won))
-        before, here = state.potential, self._worth(now.obs[:, 0], xp)
-        if self._potential is not None:
-            reward = reward + self._gamma * xp.where(ended, xp.zeros_like(here), here) - before
+        reward = self._paid(now.reward[:, 0], ended, state.potential, here, xp)
         state = VersusState(
             inner,
             now.obs[:, 1],
@@ -135,15 +166,6 @@ class Versus:
             here,
         )
         return state, self._first(now, reward, now.final_obs[:, 0])
-
-    def close(self) -> None:
-        """Free what the environment holds."""
-        self._env.close()
-
-    def _worth(self, obs: Array, xp: Any) -> Array:
-        if self._potential is None:
-            return xp.zeros(len(obs), np.float32)
-        return self._potential(obs, xp)
 
     def _first(self, now: TimeStep, reward: Array, final_obs: Array) -> TimeStep:
         return TimeStep(
@@ -157,7 +179,8 @@ class Versus:
         )
 
 
-def _on_host(now: TimeStep) -> TimeStep:
+def on_host(now: TimeStep) -> TimeStep:
+    """Return a step as NumPy arrays."""
     return jax.tree.map(np.asarray, now)
 
 

@@ -46,7 +46,7 @@ def chosen(
     return [mutants[place] for place in sorted(places)]
 
 
-def wilson(hits: int, count: int) -> tuple[float, float]:
+def wilson(hits: float, count: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share of `hits` in `count`; (0, 1) for none."""
     if not count:
         return 0.0, 1.0

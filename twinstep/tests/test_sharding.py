@@ -79,4 +79,6 @@ def _require_alike(one, other):
 def test_devices_that_cannot_share_the_work_are_one_clear_line():
     with pytest.raises(UserError, match="--devices 3: there are"):
         mesh_of(3, 3, 8)
+    with pytest.raises(UserError, match="--devices -1: there are"):
+        mesh_of(-1, 3, 8)
     assert mesh_of(1, 1, 8) is None

@@ -2,21 +2,26 @@
 
 import csv
 import dataclasses
+import errno
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from tensorboardX.proto.event_pb2 import Event
 
 from twinstep.cli import main
 from twinstep.env import Env
+from twinstep.environment import Probe
 from twinstep.errors import UserError
 from twinstep.oracles.pong import upstream
 from twinstep.ppo import Trainer
+from twinstep.registry import Subject
 from twinstep.tests.need import need
 from twinstep.tests.scratch import Folder
 from twinstep.training import checkpoints, evaluating, loop
@@ -85,6 +90,10 @@ def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, small, tm
         np.testing.assert_array_equal(values, again.params[name], err_msg=name)
     assert len(_curve(whole)) == 2 * settings.batches
     assert np.abs(done.params["actor_w"]).max() > 0
+    # A finished run that is asked again, to be evaluated, still knows what it scored.
+    assert np.isfinite(done.score).all()
+    np.testing.assert_allclose(_train(whole, settings).score, done.score)
+    assert f"{done.score[0]:.9g}" in (whole / "metrics.csv").read_text()
 
 
 def test_a_killed_command_goes_on_to_the_same_curve(small, tmp_path):
@@ -118,6 +127,10 @@ def test_the_settings_of_a_run_are_written_out_and_read_back(small, tmp_path):
     settings = settle("pong", small, {"seeds": [5]})
     loop.begin(tmp_path / "run", settings)
     assert load(tmp_path / "run") == settings
+    file = tmp_path / "run" / "settings.toml"
+    file.write_text(file.read_text().replace("shaping", "# shaping"))
+    with pytest.raises(UserError, match="lacks shaping"):
+        load(tmp_path / "run")
     assert settings.seeds == (5,)
     assert settings.ppo.memory == 4
     # What neither says is level 4's.
@@ -241,7 +254,7 @@ def test_a_run_does_not_go_on_with_other_settings(small, tmp_path, capsys):
     path = folder / "settings.toml"
     path.write_text(path.read_text().replace("gamma = 0.97", "gamma = 0.5"))
     assert main(["train", "--resume", str(folder), "--steps", "4000"]) == 4
-    assert "was changed after" in capsys.readouterr().err
+    assert "were changed after" in capsys.readouterr().err
 
 
 def test_numbers_that_are_not_finite_end_a_run_and_leave_its_checkpoint(
@@ -286,7 +299,10 @@ def test_too_little_memory_is_one_clear_line(problem, small, tmp_path, monkeypat
     assert "\n" not in str(found.value)
 
 
-def test_a_full_disk_leaves_the_checkpoint_before(small, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["checkpoint.npz", "policy.npz"])
+def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
+    name, small, tmp_path, monkeypatch, capsys
+):
     settings = settle("pong", small, {})
     folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
@@ -294,16 +310,54 @@ def test_a_full_disk_leaves_the_checkpoint_before(small, tmp_path, monkeypatch):
     before = (folder / "checkpoint.npz").read_bytes()
 
     def full(path, data):
-        if path.name == "checkpoint.npz":
-            raise OSError(28, "No space left on device")
+        if path.name == name:
+            raise OSError(errno.ENOSPC, "No space left on device")
         path.write_bytes(data)
 
     with monkeypatch.context() as patch:
         patch.setattr("twinstep.paths.write_atomically", full)
-        with pytest.raises(UserError, match="No space left on device.*before still stands"):
-            _train(folder, settings)
-    assert (folder / "checkpoint.npz").read_bytes() == before
-    _train(folder, settings)
+        assert main(["train", "--resume", str(folder)]) == 4
+    problem = capsys.readouterr().err
+    assert f"{folder} cannot be written to (No space left on device)" in problem
+    assert problem.count("\n") == 1
+    assert ((folder / "checkpoint.npz").read_bytes() == before) == (name == "checkpoint.npz")
+    assert main(["train", "--resume", str(folder)]) == 0
+
+
+def test_a_missing_reference_is_said_before_anything_is_trained(
+    small, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(Subject, "probe", Probe({}, "gcc is missing", "install gcc"))
+    words = ["train", "pong", "--config", str(small), "--out", str(tmp_path / "run")]
+    assert main([*words, "--evaluate", "8"]) == 4
+    assert capsys.readouterr().err == "twinstep: gcc is missing: install gcc\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_tensorboardx_the_curve_is_in_the_csv_alone(small, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    settings = settle("pong", small, {"steps": 2000})
+    _train(tmp_path / "run", settings)
+    assert not (tmp_path / "run" / "tensorboard").exists()
+    assert len(_curve(tmp_path / "run")) == 2 * settings.batches
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env", "backend"),
+    [("halfcheetah", "jax64"), ("halfcheetah", "rust"), ("emurust", "rust"), ("pokejax", "jax"),
+     ("tcgjax", "jax")],
+)  # fmt: skip
+def test_every_environment_is_trained_and_goes_on_to_the_same_curve(env, backend, small, tmp_path):
+    settings = settle(env, small, {"backend": backend, "steps": 4096})
+    need(settings.subject().probe)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    _train(whole, settings)
+    with pytest.raises(KeyboardInterrupt):
+        _train(parts, settings, _stop_at(8))
+    _train(parts, settings)
+    assert (whole / "metrics.csv").read_bytes() == (parts / "metrics.csv").read_bytes()
+    assert len(_curve(whole)) == 2 * settings.batches == 32
 
 
 def test_a_run_is_evaluated_in_both_and_the_same_games_are_played(
@@ -348,10 +402,6 @@ def test_intervals_are_those_of_their_definitions():
 
 
 def test_event_files_hold_the_curve_by_steps(small, tmp_path):
-    pytest.importorskip("tensorboardX")
-    from tensorboardX.proto.event_pb2 import Event
-    from tensorboardX.record_writer import RecordWriter  # noqa: F401
-
     settings = settle("pong", small, {"steps": 2000})
     folder = tmp_path / "run"
     _train(folder, settings)

@@ -27,13 +27,7 @@ def write(path: Path, head: Mapping[str, Any], tree: Any) -> None:
     arrays = {f"leaf{i}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, head=np.frombuffer(text, np.uint8), **arrays)
-    try:
-        paths.write_atomically(path, file.getvalue())
-    except OSError as error:
-        raise UserError(
-            f"{path} cannot be written ({error.strerror}): the checkpoint before still stands; "
-            "make room, then `twinstep train --resume`"
-        ) from error
+    paths.write_atomically(path, file.getvalue())
 
 
 def head_of(path: Path) -> dict[str, Any]:

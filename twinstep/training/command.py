@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinstep import machine, paths
-from twinstep.errors import UserError
+from twinstep.errors import OracleMissing, UserError
 from twinstep.progress import on_a_terminal
 
 # JAX takes seconds to import, and every command reads this file.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from twinstep.training.settings import Settings
 
 RUNS = Path(".twinstep/training")
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 
 
 def add_to(commands: Any) -> None:
@@ -60,26 +62,35 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--evaluate {args.evaluate}: at least 1, or left out")
     folder, wanted = _resumed(args) if args.resume else _begun(args)
     opponents = evaluating.opponents_of(wanted, args.opponent) if args.evaluate else []
+    arenas.require_possible(wanted)
+    probe = wanted.subject().probe
+    if args.evaluate and probe.problem:
+        raise OracleMissing(probe.problem, probe.mend)
     if not args.resume:
-        arenas.require_possible(wanted)
         loop.begin(folder, wanted)
-    elif args.steps:
-        paths.write_atomically(folder / "settings.toml", wanted.toml().encode())
     progress = on_a_terminal()
+    rows: list[Row] = []
     try:
         done = loop.go_on(folder, wanted, progress, args.checkpoint, args.devices)
-        rows = []
+        _write(folder, wanted, done, rows)
         if args.evaluate:
             backends = list(dict.fromkeys([wanted.backend, "oracle"]))
             rows = evaluating.evaluate(
                 wanted, done.params, backends, opponents, args.evaluate, progress
             )
+            _write(folder, wanted, done, rows)
     except KeyboardInterrupt:
-        progress("")
         print(f"`twinstep train --resume {folder}` goes on from the last checkpoint")
         raise
-    progress("")
-    _write(folder, wanted, done, rows)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise UserError(
+            f"{folder} cannot be written to ({error.strerror}): what the last checkpoint holds is "
+            f"kept; make room, then `twinstep train --resume {folder}`"
+        ) from error
+    finally:
+        progress("")
     for line in _lines(wanted, done, rows):
         print(line)
     print(f"written: {folder}")

@@ -11,6 +11,7 @@ from scipy import stats
 
 from twinstep.env import Env
 from twinstep.games import Cast, play
+from twinstep.mutants.strata import wilson
 from twinstep.plans import Transfer
 from twinstep.policy_transfer import environment_seeds
 from twinstep.training.arenas import player_named
@@ -106,12 +107,10 @@ def interval(scores: np.ndarray, win_rate: bool) -> tuple[float, float]:
         means = scores.mean(1)
         half = stats.t.ppf(0.975, policies - 1) * means.std(ddof=1) / math.sqrt(policies)
         return float(means.mean() - half), float(means.mean() + half)
-    mean = float(scores.mean())
-    z = float(stats.norm.ppf(0.975))
     if win_rate:
-        middle = (mean + z**2 / (2 * episodes)) / (1 + z**2 / episodes)
-        spread = mean * (1 - mean) / episodes + z**2 / (4 * episodes**2)
-        half = z * math.sqrt(spread) / (1 + z**2 / episodes)
-        return middle - half, middle + half
-    half = z * float(scores.std(ddof=1)) / math.sqrt(episodes) if episodes > 1 else math.nan
+        return wilson(float(scores.sum()), episodes)
+    mean = float(scores.mean())
+    half = math.nan
+    if episodes > 1:
+        half = float(stats.norm.ppf(0.975) * scores.std(ddof=1)) / math.sqrt(episodes)
     return mean - half, mean + half

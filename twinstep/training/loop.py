@@ -70,6 +70,8 @@ def go_on(
     numbers are no longer finite, or memory does not suffice; the checkpoint before then stands.
     """
     with _alone(folder):
+        # The steps may have been raised; a run at work keeps its own.
+        paths.write_atomically(folder / "settings.toml", settings.toml().encode())
         arena = arena_of(settings)
         try:
             return _Run(folder, settings, arena, progress, every, devices).train()
@@ -131,18 +133,16 @@ class _Run:
     def _until_done(self, learner: Any, player: Any, done: int, metrics: Metrics) -> Done:
         first, begun = done, time.perf_counter()
         saved, clock, timed = begun, begun, 0
-        seconds, score = 0.0, np.full(len(self._settings.seeds), np.nan)
+        seconds, policies = 0.0, len(self._settings.seeds)
         while done < self._settings.batches:
             learner, player, rows = self._trainer.advance(learner, player)
             done += self._trainer.together
             self._require_finite(rows, done)
             now = time.perf_counter()
-            speed = self._size * self._trainer.together * len(score) / (now - clock)
+            speed = self._size * self._trainer.together * policies / (now - clock)
             if done > first + self._trainer.together:
                 timed, seconds = timed + self._trainer.together, seconds + now - clock
             clock = now
-            for row in rows["score"]:
-                score = np.where(np.isnan(row), score, row)
             metrics.add(rows, speed)
             if now - saved > self._every or done >= self._settings.batches:
                 metrics.flush()
@@ -150,11 +150,12 @@ class _Run:
                 saved = time.perf_counter()
             self._progress(
                 f"batch {done} of {self._settings.batches}, {done * self._size:,} steps, "
-                f"{speed:,.0f} a second, score {mean_score(score):.3g}"
+                f"{speed:,.0f} a second, score {mean_score(metrics.score):.3g}"
             )
-        speed = timed * self._size * len(score) / seconds if timed else np.nan
+        speed = timed * self._size * policies / seconds if timed else np.nan
         params = {name: np.array(values) for name, values in learner.params.items()}
-        return Done(done, done * self._size, time.perf_counter() - begun, speed, params, score)
+        taken = time.perf_counter() - begun
+        return Done(done, done * self._size, taken, speed, params, metrics.score)
 
     def _save(self, learner: Any, player: Any, done: int) -> None:
         if self._log:
@@ -166,8 +167,8 @@ class _Run:
         head = checkpoints.head_of(self._path)
         if head.get("settings") != self._head["settings"]:
             raise UserError(
-                f"{self._folder / 'settings.toml'} was changed after {self._path} was written: a "
-                "run goes on with what it was begun with; begin anew instead"
+                f"the settings were changed after {self._path} was written: a run goes on with "
+                "what it was begun with; begin anew instead"
             )
         for name, value in self._head.items():
             if head.get(name) != value:

@@ -15,6 +15,7 @@ from twinstep.errors import UserError
 #: See ppo.Trained.
 NAMES = ("reward", "score", "entropy", "value_loss", "ratio_kl")
 HEADER = ",".join(("batch", "steps", "seed", *NAMES))
+_SCORE = HEADER.split(",").index("score")
 
 
 class Metrics:
@@ -31,6 +32,12 @@ class Metrics:
         kept = lines[: done * len(seeds)]
         if len(kept) < done * len(seeds):
             raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
+        #: Mean return of the latest episodes of each policy, f64[S]; NaN where none has ended.
+        self.score = np.full(len(seeds), np.nan)
+        for row, line in enumerate(kept):
+            word = line.split(",")[_SCORE]
+            if word:
+                self.score[row % len(seeds)] = float(word)
         paths.write_atomically(path, ("\n".join([HEADER, *kept]) + "\n").encode())
         self._file = path.open("a")
         self._boards = _boards(folder, seeds, done * size)
@@ -42,6 +49,8 @@ class Metrics:
             steps = self._done * self._size
             for place, seed in enumerate(self._seeds):
                 values = {name: float(rows[name][batch, place]) for name in NAMES}
+                if not math.isnan(values["score"]):
+                    self.score[place] = values["score"]
                 words = ["" if math.isnan(v) else f"{v:.9g}" for v in values.values()]
                 self._file.write(",".join([str(self._done), str(steps), str(seed), *words]) + "\n")
                 if self._boards:

@@ -81,7 +81,7 @@ def settle(env: str, file: Path | None, chosen: Mapping[str, Any]) -> Settings:
         raise UserError(f"{file}: its `env` is {given['env']}, and the command says {env}")
     given = {**given, **chosen, "env": env}
     declared = registry.environment(env)
-    variant = given.get("variant", declared.variants[0].name)
+    variant = str(given.get("variant", declared.variants[0].name))
     plan = variant_of(env, variant).contract.transfer
     settings = _planned(env, variant, declared.candidates[0].name, plan)
     ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{file}: ppo.")
@@ -113,12 +113,11 @@ def load(folder: Path) -> Settings:
     if not file.is_file():
         raise UserError(f"{folder} holds no training run (no settings.toml)")
     given = read(file)
-    try:
-        ppo = _replaced(PPO(), given.pop("ppo"), f"{file}: ppo.")
-        blank = Settings(given["env"], given["variant"], given["backend"], given["steps"])
-    except KeyError as missing:
-        raise UserError(f"{file} lacks {missing}: it was not written by a run") from missing
-    return _replaced(blank, given, f"{file}: ", ppo=ppo)
+    missing = [each.name for each in dataclasses.fields(Settings) if each.name not in given]
+    if missing:
+        raise UserError(f"{file} lacks {missing[0]}: it was not written by a run")
+    ppo = _replaced(PPO(), given.pop("ppo"), f"{file}: ppo.")
+    return _replaced(Settings("", "", "", 1), given, f"{file}: ", ppo=ppo)
 
 
 def _planned(env: str, variant: str, backend: str, plan: Transfer | None) -> Settings:

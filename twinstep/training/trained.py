@@ -14,6 +14,7 @@ from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.policies import Params, Policy
 from twinstep.training.settings import Settings, load
+from twinstep.versus import mixed
 
 
 class TrainedPlayer:
@@ -60,10 +61,7 @@ def trained_player(folder: Path, env: str) -> TrainedPlayer:
 
 def gumbel(word: Array, width: int, xp: Any) -> Array:
     """Return Gumbel noise f32[N, width] made of one word u32[N] each, alike in NumPy and JAX."""
-    x = word[:, None] + xp.arange(width, dtype=xp.uint32)[None] * np.uint32(0x9E3779B1)
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
-    x = x ^ (x >> np.uint32(16))
+    x = mixed(word[:, None] + xp.arange(width, dtype=xp.uint32)[None] * np.uint32(0x9E3779B1))
     # 23 bits and a half: with one bit more the largest would round to 1, whose noise is infinite.
     unit = ((x >> np.uint32(9)).astype(np.float32) + np.float32(0.5)) * np.float32(2**-23)
     return -xp.log(-xp.log(unit))
