@@ -75,7 +75,14 @@ def test_level_4s_opponent_and_shaping_are_the_default():
     assert (settings.ppo, settings.steps) == (plan.ppo, plan.steps)
 
 
-def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys):
+def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys, monkeypatch):
+    met = []
+
+    def versus(env, other):
+        met.append(other)
+        return Versus(env, other)
+
+    monkeypatch.setattr(evaluating, "Versus", versus)
     words = ["train", "--resume", str(run), "--evaluate", "6", "--opponent", "random"]
     assert main([*words, "--opponent", "scripted"]) == 0
     said = capsys.readouterr().out
@@ -84,6 +91,7 @@ def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys):
     assert [(row["backend"], row["against"]) for row in rows] == [
         ("oracle", "random"), ("oracle", "scripted"),
     ]  # fmt: skip
+    assert met == [player_named("tcgjax", name) for name in ("random", "scripted")]
     assert all(0 <= row["low"] <= row["means"][0] <= row["high"] <= 1 for row in rows)
 
 
