@@ -11,6 +11,7 @@ from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.errors import ContractBroken, OracleFailed, UserError
+from twinstep.evidence import command as evidence
 from twinstep.mutants import command as mutants
 from twinstep.prompts import command as prompt
 from twinstep.protocols import NotCallable
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     repair.add_to(commands)
     report_command.add_to(commands)
     prompt.add_to(commands)
+    evidence.add_to(commands)
     return parser
 
 

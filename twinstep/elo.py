@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinstep import registry
+from twinstep import machine, paths, registry
 from twinstep.errors import UserError
 from twinstep.players import variant_of
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 ANCHOR = 1000
 #: Resampled tables that the spread is taken from.
 RESAMPLES = 200
+#: Of the file that --json writes.
+SCHEMA = 1
 
 
 class Table(NamedTuple):
@@ -49,6 +53,7 @@ def add_to(commands: Any) -> None:
     elo.add_argument("--lanes", type=int, default=256, help="games side by side; default: 256")
     elo.add_argument("--policy", action="append", default=[], metavar="FOLDER",
                      help="of `twinstep train`, more than once: a player more")  # fmt: skip
+    elo.add_argument("--json", type=Path, metavar="FILE", help="write the table there, too")
     elo.set_defaults(run=run)
 
 
@@ -63,10 +68,14 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{args.env} declares no players: it is no game of two")
     if args.games < 1 or args.lanes < 1:
         raise UserError("--games and --lanes are at least 1")
+    if args.json and not paths.writable(args.json.parent):
+        raise UserError(f"--json {args.json}: it cannot be written there")
     subject = variant_of(args.env, args.variant or declared.variants[0].name)
     players = {name: player_of(declared, name) for name in declared.players}
     for folder in args.policy:
         players[folder] = trained_player(Path(folder), args.env)
+    # What --json cannot tell is said before any game is played.
+    trained = {folder: _trained(Path(folder)) for folder in args.policy} if args.json else {}
     env = Env(subject, args.backend or declared.candidates[0].name, "same-step")
     begun = time.perf_counter()
     lanes = min(args.lanes, args.games)
@@ -79,7 +88,58 @@ def run(args: argparse.Namespace) -> int:
     where = "the reference" if env.backend == ORACLE else f"candidate {env.backend}"
     count = sum(len(worth) for worth in found.values())
     print(f"{count} games in {where}, {time.perf_counter() - begun:.0f} s")
+    if args.json:
+        result = {
+            "schema": SCHEMA,
+            "environment": subject.contract.version,
+            "variant": subject.variant.name,
+            "backend": env.backend,
+            **_plain(table),
+            "policies": trained,
+            "command": _command(args, subject.variant.name, env.backend),
+            "games": args.games,
+            "machine": machine.machine(sorted(os.sched_getaffinity(0))),
+            "versions": machine.versions(),
+            "date": time.strftime("%Y-%m-%d"),
+        }
+        _write(args.json, result)
+        print(f"written: {args.json}")
     return 0
+
+
+def _plain(table: Table) -> dict[str, Any]:
+    """Return the table as JSON can say it: a player has no rate against itself."""
+    rates = [[None if np.isnan(rate) else rate for rate in row] for row in table.rates.tolist()]
+    plain = {"elo": table.elo.tolist(), "spread": table.spread.tolist(), "rates": rates}
+    return {"names": list(table.names), **plain}
+
+
+def _trained(folder: Path) -> dict[str, Any]:
+    """Return how a policy was trained: where, against whom, for how many environment steps."""
+    from twinstep.training.settings import load
+
+    settings = load(folder)
+    # Whole batches, and a run that is to go on has done fewer than its settings ask.
+    try:
+        steps = int(json.loads((folder / "result.json").read_text())["steps"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        file = folder / "result.json"
+        raise UserError(f"{file} is not as a run writes it ({error!r})") from error
+    return {"backend": settings.backend, "against": settings.against, "steps": steps}
+
+
+def _command(args: argparse.Namespace, variant: str, backend: str) -> str:
+    options = [("--variant", variant)] if variant else []
+    options += [("--backend", backend), ("--games", args.games), ("--lanes", args.lanes)]
+    options += [("--policy", folder) for folder in args.policy]
+    return " ".join([f"twinstep elo {args.env}", *(f"{n} {value}" for n, value in options)])
+
+
+def _write(path: Path, result: Mapping[str, Any]) -> None:
+    try:
+        paths.write_atomically(path, (json.dumps(result, indent=1) + "\n").encode())
+    except OSError as error:
+        raise UserError(f"--json {path} cannot be written ({error.strerror})") from error
 
 
 def round_robin(

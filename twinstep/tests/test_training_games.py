@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +16,7 @@ from twinstep.errors import UserError
 from twinstep.selfplay import SelfPlay
 from twinstep.training import evaluating
 from twinstep.training.arenas import arena_of, player_named
-from twinstep.training.settings import settle
+from twinstep.training.settings import load, settle
 from twinstep.training.trained import gumbel, trained_player
 from twinstep.versus import Versus
 
@@ -95,15 +96,33 @@ def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys, m
     assert all(0 <= row["low"] <= row["means"][0] <= row["high"] <= 1 for row in rows)
 
 
-def test_a_trained_policy_is_a_player_of_a_round_robin(run, capsys, monkeypatch):
+def test_a_trained_policy_is_a_player_of_a_round_robin(run, capsys, monkeypatch, tmp_path):
     few = {name: TCGJAX.players[name] for name in ("random", "scripted")}
     declared = dataclasses.replace(TCGJAX, players=few)
     monkeypatch.setattr(registry, "environment", lambda name: declared)
     words = ["elo", "tcgjax", "--backend", "oracle", "--games", "6", "--lanes", "6"]
-    assert main([*words, "--policy", str(run)]) == 0
+    path = tmp_path / "elo.json"
+    assert main([*words, "--policy", str(run), "--json", str(path)]) == 0
     said = capsys.readouterr().out
     assert f"| {run} | " in said
     assert "18 games in the reference" in said
+    found = json.loads(path.read_text())
+    steps = json.loads((run / "result.json").read_text())["steps"]
+    settings = load(run)
+    about = {"backend": settings.backend, "against": settings.against, "steps": steps}
+    assert found["policies"] == {str(run): about}
+    assert found["names"] == ["random", "scripted", str(run)]
+
+
+def test_a_policy_of_unknown_training_is_one_clear_line_before_any_game(run, capsys, tmp_path):
+    half = tmp_path / "half"
+    shutil.copytree(run, half)
+    (half / "result.json").write_text("{")
+    words = ["elo", "tcgjax", "--policy", str(half), "--json", str(tmp_path / "elo.json")]
+    assert main(words) == 4
+    said = capsys.readouterr()
+    assert f"{half / 'result.json'} is not as a run writes it" in said.err
+    assert not said.out
 
 
 def test_a_trained_player_draws_legal_actions_as_its_policy_does(run):

@@ -1,6 +1,7 @@
 """Players of a game of two, one policy against them, and their ratings."""
 
 import dataclasses
+import json
 
 import jax
 import numpy as np
@@ -190,12 +191,35 @@ def test_players_that_are_not_there_are_one_clear_line(capsys):
         player_of(registry.environment("pokejax"), "max_damage")
 
 
-def test_a_round_robin_is_told_as_a_table(capsys, monkeypatch):
+def test_a_round_robin_is_told_as_a_table_and_written(capsys, monkeypatch, tmp_path):
     few = {name: POKEJAX.players[name] for name in ("random", "mixed")}
     declared = dataclasses.replace(POKEJAX, players=few)
     monkeypatch.setattr(registry, "environment", lambda name: declared)
-    assert main(["elo", "pokejax", "--games", "64", "--lanes", "64"]) == 0
+    path = tmp_path / "new" / "pokejax.json"
+    words = ["elo", "pokejax", "--games", "64", "--lanes", "64"]
+    assert main([*words, "--json", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "| player | Elo | against mixed | against random |"
     assert said[2].startswith("| mixed | 1")
-    assert said[-1].startswith("64 games in candidate jax")
+    assert said[-2].startswith("64 games in candidate jax")
+    found = json.loads(path.read_text())
+    assert found["names"] == ["random", "mixed"]
+    (_, lost), (won, _) = found["rates"]
+    assert lost + won == 1
+    assert said[2].split(" | ")[1:3] == [
+        f"{found['elo'][1]:.0f} ± {found['spread'][1]:.0f}", ""
+    ]  # fmt: skip
+    assert f" | {won:.3f} |" in said[2]
+    assert found["rates"][0][0] is None
+    assert (found["environment"], found["backend"], found["games"]) == ("pokejax-v0", "jax", 64)
+    assert found["command"].startswith("twinstep elo pokejax --variant ")
+    assert found["command"].endswith(" --backend jax --games 64 --lanes 64")
+    assert found["policies"] == {}
+    assert {"machine", "versions", "date", "variant"} <= found.keys()
+
+
+def test_a_table_that_cannot_be_written_is_one_clear_line_before_any_game(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "elo.json"
+    assert main(["elo", "pokejax", "--json", str(path)]) == 4
+    assert capsys.readouterr().err == f"twinstep: --json {path}: it cannot be written there\n"

@@ -1,0 +1,1 @@
+"""`twinstep evidence`: one document of every committed result, each number read from its file."""

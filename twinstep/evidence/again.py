@@ -1,0 +1,67 @@
+"""`twinstep evidence --verify-claims`: the cheapest cell of each committed benchmark, again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twinstep import bench, claims, registry
+from twinstep.errors import UserError
+from twinstep.evidence.reading import Results
+from twinstep.measuring import Failed
+from twinstep.players import variant_of
+
+#: Rounds of a cell: enough for a median.
+ROUNDS = 3
+
+
+def narrowed(committed: claims.Result) -> bench.Request:
+    """Return the cheapest part of what was measured: one variant, fewest lanes and threads.
+
+    Backends that cannot run here are left out. UserError if the reference or all of them cannot.
+    """
+    then = claims.request_of(committed)
+    variant = then["variants"][0]
+    subject = variant_of(then["env"], variant)
+    bench.require(subject)
+    known = {ref.name for ref in subject.env.candidates}
+    backends = [name for name in then["backends"] if name in known]
+    pairs = registry.pairs(subject, backends) if backends else []
+    fit = tuple(pair.candidate.name for pair in pairs if not pair.probe.problem)
+    if not fit:
+        raise UserError(f"none of {', '.join(then['backends'])} can run here")
+    return bench.Request(
+        then["env"],
+        (variant,),
+        fit,
+        (min(then["batches"]),),
+        (min(then["threads"]),),
+        min(ROUNDS, then["rounds"]),
+        then["steps"],
+    )
+
+
+def verify(
+    results: Results, slack: float, cores: int, progress: Callable[[str], None]
+) -> tuple[list[str], bool]:
+    """Return a line for each ratio, and whether all hold; see claims.compare.
+
+    cores: that this process may use. What cannot run here is a line, and no failure.
+    """
+    lines, good = [], True
+    for env in results.names():
+        committed = claims.read(results.there(f"{env}.json"), bench.SCHEMA)
+        try:
+            request = narrowed(committed)
+            if (wanted := request.threads[0]) > cores:
+                raise UserError(f"{wanted} cores are needed, and this process may use {cores}")
+        except UserError as error:
+            lines.append(f"{env}: not measured here: {error}")
+            continue
+        try:
+            found, failed = claims.compare(committed, bench.record(request, progress), slack)
+        except Failed as error:
+            found, failed = [f"FAILS  {error}"], [str(error)]
+        progress("")
+        lines += [f"{env}: {line}" for line in found]
+        good = good and not failed
+    return lines, good

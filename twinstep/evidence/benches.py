@@ -1,0 +1,77 @@
+"""The results of `twinstep bench`, of this machine and of one with a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from twinstep import bench
+from twinstep.evidence import paper
+from twinstep.evidence.reading import Found, Results, read
+from twinstep.evidence.section import Missing
+
+#: The folder, below that of the results, of what was measured on a GPU.
+GPU = "gpu"
+_PARTS = ("environment", "reference", "command", "machine", "versions", "cells", "policies")
+
+
+class Measured(NamedTuple):
+    """One result file. env: its name; where: "" or `gpu`."""
+
+    env: str
+    where: str
+    path: Path
+    found: Found
+
+    @property
+    def name(self) -> str:
+        """`pong`, or `pong on a GPU`."""
+        return named(self.env, self.where)
+
+    def cells(self, work: str) -> list[Found]:
+        """Return the cells of a kind of work: `environment`, `physics` or `training`."""
+        # Results of before there was other work do not name theirs.
+        return [c for c in self.found["cells"] if c.get("work", "environment") == work]
+
+
+def named(env: str, where: str) -> str:
+    """Return an environment's name with where it was measured, if on a GPU."""
+    return f"{env} on a GPU" if where else env
+
+
+def folders(where: str, *more: str) -> tuple[str, ...]:
+    """Return the folders below that of the results."""
+    return (where, *more) if where else more
+
+
+def files(results: Results) -> Iterator[Measured]:
+    """Return all results, the paper's environments first, those of each environment together."""
+    for env in paper.ordered([*results.names(), *results.names(GPU)]):
+        for where in ("", GPU):
+            path = results.there(*folders(where), f"{env}.json")
+            if (found := read(path, _PARTS, (bench.SCHEMA,))) is not None:
+                yield Measured(env, where, path, found)
+
+
+def missing(
+    results: Results,
+    there: Collection[str],
+    more: str = "",
+    held: Mapping[str, str] = MappingProxyType({}),
+) -> list[Missing]:
+    """Return what the paper's environments lack.
+
+    there: names of those that are there. more: options of the command. held: name -> the command
+    of a result that has other cells: a new one takes its place, and must measure those too.
+    """
+    return [
+        Missing(
+            (name := named(env, where)),
+            held.get(name, f"twinstep bench {env}") + more + results.out(*folders(where)),
+        )
+        for where in ("", GPU)
+        for env in paper.environments()
+        if named(env, where) not in there
+    ]

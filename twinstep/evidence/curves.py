@@ -1,0 +1,202 @@
+"""Training runs: the curves of both backends over the same steps, and what the policies score."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from twinstep.errors import UserError
+from twinstep.evidence import paper
+from twinstep.evidence.reading import Found, Results, read, whole
+from twinstep.evidence.section import Line, Lines, Missing, Picture, Section
+from twinstep.evidence.wording import digits, joined, made_on, table
+from twinstep.training.metrics import HEADER
+from twinstep.training.settings import Settings, load
+
+FOLDER = "runs"
+ORACLE = "oracle"
+_PARTS = ("environment", "settings", "steps", "score", "evaluation", "machine", "versions", "date")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that ended. points: environment steps, and each seed's score where it has one."""
+
+    name: str
+    settings: Settings
+    result: Found
+    points: dict[int, list[float]]
+
+    @property
+    def pair(self) -> tuple[str, str, str]:
+        """What a run in another backend must share to be its match."""
+        return self.settings.env, self.settings.variant, self.settings.against
+
+    def side(self) -> str:
+        """Return where it was trained, in words."""
+        return side_of(self.settings.backend)
+
+
+def side_of(backend: str) -> str:
+    """Return a backend's name in words."""
+    return "the reference" if backend == ORACLE else backend
+
+
+def runs(results: Results) -> list[Run]:
+    """Return all runs, those that can be compared together. UserError if one is damaged."""
+    found = []
+    for folder in sorted(path for path in results.there(FOLDER).glob("*/") if path.is_dir()):
+        result = read(folder / "result.json", _PARTS, ())
+        if result is None:
+            raise UserError(
+                f"{folder} holds no result.json: its run did not end; go on with it "
+                f"(`twinstep train --resume {folder}`), or remove it"
+            )
+        found.append(Run(folder.name, load(folder), result, _points(folder / "metrics.csv")))
+    order = {env: place for place, env in enumerate(paper.environments())}
+    return sorted(
+        found,
+        key=lambda r: (
+            order.get(r.settings.env, len(order)), *r.pair, r.settings.backend != ORACLE,
+            r.settings.backend, r.name,
+        ),
+    )  # fmt: skip
+
+
+def _points(path: Path) -> dict[int, list[float]]:
+    """Return steps -> the scores that seeds had then; a seed has none until an episode ended."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror})") from error
+    if text.partition("\n")[0] != HEADER:
+        raise UserError(f"{path} is no curve of a run: its first line is not `{HEADER}`")
+    points: dict[int, list[float]] = {}
+    with whole(path):
+        for row in csv.DictReader(io.StringIO(text)):
+            held = points.setdefault(int(row["steps"]), [])
+            if row["score"]:
+                held.append(float(row["score"]))
+    return points
+
+
+def training(results: Results) -> Section:
+    """Return the part about training in both backends."""
+    found = runs(results)
+    rows = [["environment", "against", "trained in", "seeds", "steps of each",
+             "last score, mean (least to greatest)", "run"]]  # fmt: skip
+    played = [["run", "played in", "against", "policies", "episodes of each",
+               "score or win rate, 95 % interval", "cut at the horizon"]]  # fmt: skip
+    sources = []
+    for run in found:
+        with whole(results.there(FOLDER, run.name, "result.json")):
+            rows.append(_row(run))
+            played += [_evaluation(run.name, row) for row in run.result["evaluation"]]
+            sources.append(f"- {run.name}: {made_on(run.result, _command(results, run))}")
+    blocks = [
+        "PPO with the same settings in both backends. The curve is the mean of the latest episodes "
+        "over the seeds, its band from the least to the greatest of them. Evaluation plays fresh "
+        "episodes; its interval is over policies, with one policy over its episodes."
+    ]
+    if found:
+        blocks += [table(rows), "\n".join(sources)]
+    if len(played) > 1:
+        blocks.append(table(played))
+    return Section(
+        "Training curves in both backends",
+        blocks,
+        list(dict.fromkeys(run.settings.env for run in found)),
+        _missing(results, found),
+        _pictures(found),
+    )
+
+
+def _row(run: Run) -> list[str]:
+    scores = [score for score in run.result["score"] if score is not None]
+    told = "no episode ended"
+    if scores:
+        edges = f"{digits(min(scores))} to {digits(max(scores))}"
+        told = f"{digits(statistics.fmean(scores))} ({edges})"
+    return [
+        joined(run.result["environment"], run.settings.variant),
+        run.settings.against,
+        run.side(),
+        ", ".join(map(str, run.settings.seeds)),
+        f"{run.result['steps']:,}",
+        told,
+        run.name,
+    ]
+
+
+def _evaluation(name: str, row: Found) -> list[str]:
+    mean = statistics.fmean(row["means"])
+    return [
+        name,
+        side_of(row["backend"]),
+        row["against"],
+        str(len(row["means"])),
+        str(row["episodes"]),
+        f"{digits(mean)} [{digits(row['low'])}, {digits(row['high'])}]",
+        f"{100 * row['unfinished']:.1f} %",
+    ]
+
+
+def _command(results: Results, run: Run) -> str:
+    """Return the command that repeats a run: its settings file holds every value."""
+    file = results.there(FOLDER, run.name, "settings.toml").as_posix()
+    episodes = [row["episodes"] for row in run.result["evaluation"]]
+    return f"twinstep train {run.settings.env} --config {file}" + (
+        f" --evaluate {episodes[0]}" if episodes else ""
+    )
+
+
+def _missing(results: Results, found: Sequence[Run]) -> list[Missing]:
+    missing = []
+    for env in paper.environments():
+        mine = [run for run in found if run.settings.env == env]
+        for who, there in (
+            ("a candidate", any(run.settings.backend != ORACLE for run in mine)),
+            ("the reference", any(run.settings.backend == ORACLE for run in mine)),
+        ):
+            if not there:
+                backend = " --backend oracle" if who == "the reference" else ""
+                name = f"{env}-{'oracle' if backend else 'fast'}"
+                out = results.there(FOLDER, name).as_posix()
+                command = f"twinstep train {env}{backend} --out {out} --evaluate 256"
+                missing.append(Missing(f"{env}, trained in {who}", command))
+    return missing
+
+
+def _pictures(found: Sequence[Run]) -> list[Picture]:
+    """Return a picture for each environment, a panel for each pair of runs that belong together."""
+    panels: defaultdict[str, list[Lines]] = defaultdict(list)
+    for pair in dict.fromkeys(run.pair for run in found):
+        mine = [run for run in found if run.pair == pair]
+        env, variant, against = pair
+        sides = [run.side() for run in mine]
+        lines = [
+            _line(run, f"{run.side()} ({run.name})" if sides.count(run.side()) > 1 else run.side())
+            for run in mine
+        ]
+        title = joined(mine[0].result["environment"], variant, against and f"against {against}")
+        if lines := [line for line in lines if line.x]:
+            panels[env].append(Lines(title, "environment steps", "score", lines))
+    return [
+        Picture(f"training-{env}.png", f"Score while training {env} in both backends", held)
+        for env, held in panels.items()
+    ]
+
+
+def _line(run: Run, label: str) -> Line:
+    points = {steps: scores for steps, scores in run.points.items() if scores}
+    means, lows, highs = (
+        [how(scores) for scores in points.values()] for how in (statistics.fmean, min, max)
+    )
+    seeds = len(run.settings.seeds)
+    label += f", {seeds} seed{'s' * (seeds > 1)}"
+    return Line(label, list(points), means, lows, highs)
