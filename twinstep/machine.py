@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -36,7 +37,23 @@ def machine(cores: Sequence[int]) -> dict[str, Any]:
         "isa": sorted(flag for flag in flags if _ISA.match(flag)),
         "os": f"{system}, Linux {'.'.join(platform.release().split('.')[:2])}",
         "libc": " ".join(platform.libc_ver()),
+        **_gpus(),
     }
+
+
+def _gpus() -> dict[str, str]:
+    """Return the names of NVIDIA's GPUs that JAX may use, {} if there are none.
+
+    From the driver, because JAX would take memory of each to tell.
+    """
+    if os.environ.get("JAX_PLATFORMS", "cuda").split(",")[0] not in ("cuda", "gpu"):
+        return {}
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=30)
+        if names := [name.strip() for name in told.stdout.splitlines() if name.strip()]:
+            return {"gpu": ", ".join(names)}
+    return {}
 
 
 def versions() -> dict[str, str]:

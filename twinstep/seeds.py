@@ -143,7 +143,8 @@ def files_hash(folders: list[Path]) -> str:
 
 def _is_source(path: Path, inner: Path) -> bool:
     hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
-    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in (PACKAGED, *ABOUT_MUTANTS)
+    about = (PACKAGED, PACKAGED_GPU, *ABOUT_MUTANTS)
+    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in about
     return path.is_file() and not hidden and not derived
 
 
@@ -152,8 +153,9 @@ def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
     total.update(f"{inner.as_posix()}\0{len(data)}\0".encode() + data)
 
 
-#: The verdict that a candidate's package brings along; it is about the other files.
-PACKAGED = "verdict.json"
+#: The verdicts that a candidate's package brings along, of a CPU and of a GPU; they are about the
+#: other files.
+PACKAGED, PACKAGED_GPU = "verdict.json", "verdict-gpu.json"
 #: The lists of mutants that are equivalent, of Python and Rust, which are about other files too.
 ABOUT_MUTANTS = ("mutants.toml", "mutants-rust.toml")
 _SKIPPED = {"__pycache__", "target", "node_modules"}

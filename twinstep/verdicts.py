@@ -12,7 +12,7 @@ from typing import Any
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.registry import Pair, Subject, load_object
-from twinstep.seeds import PACKAGED, files_hash, package_folder
+from twinstep.seeds import PACKAGED, PACKAGED_GPU, files_hash, package_folder
 
 #: Where `pytest` writes its verdict, below the folder it runs in.
 LOCAL = Path(".twinstep/verdict.json")
@@ -55,7 +55,10 @@ def versions() -> dict[str, str]:
 
 
 def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
-    """Return the newest verdict there is: this folder's own, else the one that came along."""
+    """Return the newest verdict there is: this folder's own, else the one that came along.
+
+    One of another platform speaks only where none is of this one.
+    """
     if pair is None:
         return Verdict("the reference itself", True)
     params = dict(subject.contract.params)
@@ -63,10 +66,12 @@ def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: s
     if not same:
         return Verdict("not verified: no declared variant has these parameters", False)
     label = Pair(Subject(subject.env, same[0]), pair.candidate).label
-    for path in (LOCAL, _packaged(pair.candidate)):
-        entry = _entry(path, label)
-        if entry is not None:
-            return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
+    found = [(path, _entry(path, label)) for path in (LOCAL, *_packaged(pair.candidate))]
+    held = [(path, entry) for path, entry in found if entry is not None]
+    held.sort(key=lambda one: one[1]["platform"] != platform)
+    if held:
+        path, entry = held[0]
+        return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
     command = f"pytest -m level3 --env {subject.env.name}"
     return Verdict(f"not verified here: run `{command}`", False, label)
 
@@ -74,7 +79,7 @@ def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: s
 def _judge(
     entry: Mapping[str, Any],
     label: str,
-    path: Path | None,
+    path: Path,
     subject: Subject,
     candidate: CandidateRef,
     platform: str,
@@ -94,12 +99,12 @@ def _judge(
     elif word == "equal" and auto_reset not in entry["auto_reset"]:
         known = ", ".join(entry["auto_reset"]) or "none"
         word = f"not verified with auto_reset '{auto_reset}' (verified: {known})"
-    return Verdict(word, word == "equal", label, entry, "" if path is None else path.as_posix())
+    return Verdict(word, word == "equal", label, entry, path.as_posix())
 
 
-def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
+def _entry(path: Path, label: str) -> Mapping[str, Any] | None:
     try:
-        held = json.loads(path.read_text()) if path is not None else {}
+        held = json.loads(path.read_text())
         entry = held.get("pairs", {}).get(label)
     except (OSError, ValueError):
         return None
@@ -108,9 +113,10 @@ def _entry(path: Path | None, label: str) -> Mapping[str, Any] | None:
     return {**entry, "versions": held.get("versions", {})}
 
 
-def _packaged(candidate: CandidateRef) -> Path | None:
+def _packaged(candidate: CandidateRef) -> list[Path]:
     package = candidate.factory.partition(":")[0].rpartition(".")[0]
     try:
-        return package_folder(package) / PACKAGED if package else None
+        names = (PACKAGED, PACKAGED_GPU) if package else ()
+        return [package_folder(package) / name for name in names]
     except UserError:
-        return None
+        return []

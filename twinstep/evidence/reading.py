@@ -11,7 +11,7 @@ from typing import Any
 
 from twinstep.errors import UserError
 from twinstep.evidence import paper
-from twinstep.seeds import PACKAGED, package_folder
+from twinstep.seeds import PACKAGED, PACKAGED_GPU, package_folder
 
 Found = Mapping[str, Any]
 DEFAULT = Path("benchmarks")
@@ -43,6 +43,10 @@ class Results:
     def verdict_file(self, env: str) -> Path:
         """Return the path of the verdict that an environment's candidates bring along."""
         return self.candidates / env / PACKAGED
+
+    def gpu_verdict_file(self, env: str) -> Path:
+        """Return the path of their verdict of a GPU, which may be missing."""
+        return self.candidates / env / PACKAGED_GPU
 
     def verified(self) -> list[str]:
         """Return the environments whose candidates bring a verdict along."""

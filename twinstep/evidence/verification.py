@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from twinstep import registry
 from twinstep.evidence import paper
+from twinstep.evidence.benches import GPU, named
 from twinstep.evidence.reading import Found, Results, read, whole
 from twinstep.evidence.section import Missing, Section
 from twinstep.evidence.wording import made_on, table
+from twinstep.seeds import PACKAGED_GPU
 
 _PARTS = ("pairs", "versions")
 _OUTCOMES = ("failed", "errors", "expected_failures", "skipped")
@@ -27,6 +30,11 @@ def counts(results: Results) -> Section:
             drivers += _drivers(found["pairs"])
             oracles = ", ".join(dict.fromkeys(pair["oracle"] for pair in found["pairs"].values()))
             sources.append(f"- {env}, against {oracles}: {made_on(found, _command(env))}")
+        path = results.gpu_verdict_file(env)
+        if (found := read(path, _PARTS)) is not None:
+            with whole(path):
+                tests += [_counted(label, pair) for label, pair in found["pairs"].items()]
+                sources.append(f"- {env} on a GPU: {made_on(found, _on_a_gpu(env))}")
     theirs = [["environment", "tests", "passed, as it says", "episodes", "iterations", "dollars"]]
     theirs += [
         [f["env"], f["tests"], f["passing"], str(f["episodes"]), str(f["iterations"]), f["cost"]]
@@ -46,7 +54,7 @@ def counts(results: Results) -> Section:
         "Verification counts",
         [block for block in blocks if block],
         results.verified(),
-        _missing(results),
+        _missing(results) + _missing_gpu(results),
     )
 
 
@@ -112,6 +120,27 @@ def _verdicts(results: Results) -> Iterator[tuple[str, Found]]:
 def _missing(results: Results) -> list[Missing]:
     there = results.verified()
     return [Missing(env, _command(env)) for env in paper.environments() if env not in there]
+
+
+def _missing_gpu(results: Results) -> list[Missing]:
+    """Return the environments that have a candidate for a GPU and no verdict of one."""
+    return [
+        Missing(named(env, GPU), _on_a_gpu(env))
+        for env in paper.environments()
+        if _in_jax(env) and not results.gpu_verdict_file(env).is_file()
+    ]
+
+
+def _in_jax(env: str) -> bool:
+    return any(ref.name == "jax" for ref in registry.environment(env).candidates)
+
+
+def _on_a_gpu(env: str) -> str:
+    """Return the command that asks what plays on a GPU, with episodes recorded elsewhere."""
+    return (
+        f"pytest -m level3 --env {env} --candidate jax --traces FILE "
+        f"--verdict candidates/{env}/{PACKAGED_GPU}"
+    )
 
 
 def _command(env: str) -> str:

@@ -114,7 +114,7 @@ def test_the_reference_itself_can_be_made():
 def verdict(tmp_path, monkeypatch):
     """Write a verdict of pong@fs8-jax in an empty folder; words replace what it says."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: None)
+    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: [])
 
     def write(**words):
         env = twinstep.make("pong-v0")
@@ -167,7 +167,7 @@ def test_the_packaged_verdict_is_of_what_is_packaged(tmp_path, monkeypatch, back
     if backend == "rust" and not _rust():
         pytest.skip("the Rust module is not built")
     env = twinstep.make("pong-v0", backend)
-    path = verdicts._packaged(env._pair.candidate)
+    path, _ = verdicts._packaged(env._pair.candidate)
     there = json.loads(path.read_text())["versions"]
     monkeypatch.setattr(verdicts, "versions", lambda: there)
     monkeypatch.setattr(env, "platform", "cpu")
@@ -175,9 +175,23 @@ def test_the_packaged_verdict_is_of_what_is_packaged(tmp_path, monkeypatch, back
     assert env.verdict.source.endswith("candidates/pong/verdict.json")
 
 
+def test_a_verdict_of_this_platform_speaks_before_one_of_another(verdict, tmp_path, monkeypatch):
+    here = verdict()
+    held = json.loads(LOCAL.read_text())
+    for platform in ("gpu", "cpu"):
+        there = {**here.detail, "platform": platform}
+        file = tmp_path / f"of-{platform}.json"
+        file.write_text(json.dumps({**held, "pairs": {here.pair: there}}))
+    both = [tmp_path / "of-gpu.json", tmp_path / "of-cpu.json"]
+    monkeypatch.setattr(verdicts, "LOCAL", tmp_path / "none.json")
+    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: both)
+    held = twinstep.make("pong-v0").verdict
+    assert (held.verified, held.source) == (True, both[1].as_posix())
+
+
 def test_without_a_verdict_the_command_that_makes_one_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: None)
+    monkeypatch.setattr(verdicts, "_packaged", lambda candidate: [])
     held = twinstep.make("pong-v0").verdict
     assert not held.verified
     assert "pytest -m level3 --env pong" in held.word

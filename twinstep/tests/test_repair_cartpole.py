@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in 
 
 FAST = "twinstep_cartpole/fast"
 DECLARED = '\n[tool.twinstep.envs]\ncartpole = "twinstep_cartpole.declared:CARTPOLE"\n'
-#: Four policies from either side, trained for a second each. Their scores, of 500 at most, spread so
-#: widely that the machine's rounding alone decides whether two a side come within half the range.
+#: Four policies from either side, trained for a second each. Their scores, of 500 at most, spread
+#: widely: with two a side, the machine's rounding decided whether they came within half the range.
 BUDGET = "transfer=Transfer(margin=400.0, solved=15.0, gap=0.0, steps=8192, ppo=TRAINING,"
 BUDGET += " seeds=4, tries=16, episodes=16)"
 
