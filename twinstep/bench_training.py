@@ -93,12 +93,19 @@ def _with_share(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "environment_share": spread(shares)}
 
 
+def _model_work(result: Mapping[str, Any]) -> str:
+    """Return the billions of operations a second of the network, within the whole of the time."""
+    if "flops" not in result:
+        return "not recorded"
+    return f"{result['flops'] * result['rate']['median'] / 1e9:.3g}"
+
+
 def training_rows(
     cells: Sequence[Mapping[str, Any]], spread_text: Callable[..., str]
 ) -> list[list[str]]:
     """Return the rows of the table: seconds per 1,000 steps, how they split, the ratio."""
     rows = [["threads", "lanes", "trained with", "seconds per 1,000 steps", "in the environment",
-             "in policy and updates", "to the reference"]]  # fmt: skip
+             "in policy and updates", "model GFLOP/s", "to the reference"]]  # fmt: skip
     for cell in cells:
         for result in cell["results"]:
             steps = result["lanes_played"] * result["steps"]
@@ -116,6 +123,7 @@ def training_rows(
                     result["name"],
                     spread_text(seconds),
                     *split,
+                    _model_work(result),
                     spread_text(result["ratio"]["plain"]) if result["backend"] else "",
                 ]
             )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
+from twinstep.breakdown import command as breakdown
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.evidence import command as evidence
 from twinstep.mutants import command as mutants
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
     cache_command.add_arguments(cache)
     bench.add_to(commands)
+    breakdown.add_to(commands)
     train.add_to(commands)
     init.add_to(commands)
     play.add_to(commands)

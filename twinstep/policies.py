@@ -6,6 +6,7 @@ parameters of S policies stacked (`[S, ...]`), inputs are `[S, N, ...]`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,34 +63,44 @@ class Policy:
             return self.action.n
         return math.prod(self.action.shape)
 
+    @property
+    def layers(self) -> list[tuple[str, int, int, float]]:
+        """Name, inputs, outputs and initial gain of each linear layer."""
+        sizes = [self.inputs, *self.hidden]
+        found = [
+            (f"layer{place}", rows, columns, math.sqrt(2))
+            for place, (rows, columns) in enumerate(itertools.pairwise(sizes))
+        ]
+        last = sizes[-1]
+        if self.memory:
+            found.append(("gru", last, 3 * self.memory, 1.0))
+            found.append(("kept", self.memory, 3 * self.memory, 1.0))
+            last = self.memory
+        return [*found, ("actor", last, self.width, 0.01), ("critic", last, 1, 1.0)]
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each array of parameters, all f32."""
+        made: dict[str, tuple[int, ...]] = {}
+        for name, rows, columns, _ in self.layers:
+            made |= {f"{name}_w": (rows, columns), f"{name}_b": (columns,)}
+        return made | ({"log_std": (self.width,)} if isinstance(self.action, Box) else {})
+
     def init(self, key: Array) -> Params:
         """Return fresh parameters, NumPy arrays: orthogonal weights, zero biases.
 
         NumPy's QR, one matrix at a time: jaxlib's waits inside a thread of XLA's pool for others of
         it, and two at once, of policies side by side, wait for ever on a machine of two cores.
         """
-        keys = iter(jax.random.split(key, len(self.hidden) + 4))
+        keys = jax.random.split(key, len(self.hidden) + 4)
         made: Params = {}
-
-        def layer(name: str, rows: int, columns: int, gain: float) -> None:
+        for (name, rows, columns, gain), own in zip(self.layers, keys, strict=False):
             tall = (max(rows, columns), min(rows, columns))
-            drawn = np.asarray(jax.random.normal(next(keys), tall, jnp.float32))
+            drawn = np.asarray(jax.random.normal(own, tall, jnp.float32))
             weights, upper = np.linalg.qr(drawn)
             # QR's own choice of signs would not be uniform.
             weights = np.float32(gain) * weights * np.sign(np.diag(upper))
             made[f"{name}_w"] = weights if rows >= columns else weights.T
             made[f"{name}_b"] = np.zeros(columns, np.float32)
-
-        size = self.inputs
-        for place, units in enumerate(self.hidden):
-            layer(f"layer{place}", size, units, math.sqrt(2))
-            size = units
-        if self.memory:
-            layer("gru", size, 3 * self.memory, 1.0)
-            layer("kept", self.memory, 3 * self.memory, 1.0)
-            size = self.memory
-        layer("actor", size, self.width, 0.01)
-        layer("critic", size, 1, 1.0)
         if isinstance(self.action, Box):
             made["log_std"] = np.full(self.width, -0.5, np.float32)
         return made

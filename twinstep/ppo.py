@@ -43,7 +43,7 @@ class Trained(NamedTuple):
     curves: dict[str, np.ndarray]
 
 
-class _Learner(NamedTuple):
+class Learner(NamedTuple):
     """One seed's side, or with leading [S] all of them."""
 
     params: Params
@@ -113,13 +113,15 @@ def train(
 class Trainer:
     """The compiled functions of `train` for one environment and one choice of settings.
 
-    mesh: the devices that share the work, None for one. UserError where they cannot.
+    mesh: the devices that share the work, None for one. UserError where they cannot. chunk:
+    batches of one compiled program, where the environment can be part of it.
     """
 
-    def __init__(self, env: Arena, ppo: PPO, mesh: Mesh | None = None) -> None:
+    def __init__(self, env: Arena, ppo: PPO, mesh: Mesh | None = None, chunk: int = CHUNK) -> None:
         if mesh is not None and not env.traceable:
             raise UserError(f"{env.backend} runs on the host: it trains on one device")
         self._env, self._ppo, self._mesh = env, ppo, mesh
+        self._batches = chunk
         self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory, ppo.encode)
         clipped = optax.clip_by_global_norm(ppo.norm)
         self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
@@ -128,7 +130,7 @@ class Trainer:
         self._update = jax.jit(jax.vmap(self._learn, in_axes=(0, 0, 1, 0)), donate_argnums=0)
         self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1))
 
-    def begin(self, seeds: list[int]) -> tuple[_Learner, _Player]:
+    def begin(self, seeds: list[int]) -> tuple[Learner, _Player]:
         """Return fresh policies and their first observations."""
         count, lanes = len(seeds), self._ppo.lanes
         words = np.array(seeds, np.uint32)[:, None] * np.uint32(lanes)
@@ -145,7 +147,7 @@ class Trainer:
         )
         return self._learners(seeds), player
 
-    def spread(self, learner: _Learner, player: _Player) -> tuple[_Learner, _Player]:
+    def spread(self, learner: Learner, player: _Player) -> tuple[Learner, _Player]:
         """Return both on the mesh's devices, where `advance` keeps them."""
         if self._mesh is None:
             return learner, player
@@ -157,8 +159,8 @@ class Trainer:
 
     @property
     def together(self) -> int:
-        """Batches that `advance` plays and learns: CHUNK where they are one compiled program."""
-        return CHUNK if self._env.traceable else 1
+        """Batches that `advance` plays and learns: several where they are one compiled program."""
+        return self._batches if self._env.traceable else 1
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context to train in: under float64 environments, with all dtypes written out,
@@ -167,8 +169,8 @@ class Trainer:
         return jax.enable_x64(True) if wide else contextlib.nullcontext()
 
     def advance(
-        self, learner: _Learner, player: _Player
-    ) -> tuple[_Learner, _Player, dict[str, np.ndarray]]:
+        self, learner: Learner, player: _Player
+    ) -> tuple[Learner, _Player, dict[str, np.ndarray]]:
         """Play and learn `together` batches; both arguments are consumed. Statistics: f32[B, S]."""
         if self._env.traceable:
             learner, player, rows = self.chunk(learner, player)
@@ -177,23 +179,36 @@ class Trainer:
         return learner, player, {name: np.asarray(values)[None] for name, values in row.items()}
 
     def batch_on_host(
-        self, learner: _Learner, player: _Player
-    ) -> tuple[_Learner, _Player, dict[str, Array]]:
+        self, learner: Learner, player: _Player
+    ) -> tuple[Learner, _Player, dict[str, Array]]:
         """Play and learn one batch with the environments outside the compiled functions."""
         key, shuffle, steps = self._keys(learner.key)
         before, rows = player.memory, []
         for t in range(self._ppo.steps):
-            choice, *rest = self._act(learner.params, _seen(player), steps[:, t])
-            state, now = self._env.step(player.env, np.asarray(self._actions(choice, np)))
+            seen = self._to_device(_seen(player))
+            choice, *rest = self._act(learner.params, seen, steps[:, t])
+            chosen = self._actions(self._to_host(choice), np)
+            state, now = self._env.step(player.env, np.asarray(chosen))
             player, row = self._after(player, state, now, choice, *rest, xp=np)
             rows.append(row)
-        stacked = jax.tree.map(lambda *parts: np.stack(parts), *rows)
+        stacked = self._joined(rows)
         learner, stats = self._update(learner._replace(key=key), shuffle, stacked, before)
         return learner, player, stats
 
+    def _to_device(self, seen: Any) -> Any:
+        """Return what a policy acts on, where it acts: the compiled function takes it there."""
+        return seen
+
+    def _to_host(self, choice: Array) -> np.ndarray:
+        return np.asarray(choice)
+
+    def _joined(self, rows: list[_Row]) -> _Row:
+        """Return the steps of a batch as one, [T, S, N, ...], on the host."""
+        return jax.tree.map(lambda *parts: np.stack(parts), *rows)
+
     def _chunk(
-        self, learner: _Learner, player: _Player
-    ) -> tuple[_Learner, _Player, dict[str, Array]]:
+        self, learner: Learner, player: _Player
+    ) -> tuple[Learner, _Player, dict[str, Array]]:
         """Play and learn several batches, all compiled; statistics come with leading [B]."""
 
         def batch(carry: Any, _: None) -> tuple[Any, dict[str, Array]]:
@@ -211,22 +226,21 @@ class Trainer:
             return (learner, player), stats
 
         player = jax.tree.map(jnp.asarray, player)
-        (learner, player), stats = lax.scan(batch, (learner, player), None, CHUNK)
+        (learner, player), stats = lax.scan(batch, (learner, player), None, self._batches)
         return learner, player, stats
 
-    def _learners(self, seeds: list[int]) -> _Learner:
+    def _learners(self, seeds: list[int]) -> Learner:
         pairs = [jax.random.split(jax.random.key(np.uint32(seed))) for seed in seeds]
         made = [self.policy.init(make) for make, _ in pairs]
         params = {name: jnp.stack([one[name] for one in made]) for name in made[0]}
         optimizer = jax.vmap(self._optimizer.init)(params)
-        return _Learner(params, optimizer, jnp.stack([key for _, key in pairs]))
+        return Learner(params, optimizer, jnp.stack([key for _, key in pairs]))
 
     def _split(self, key: Array) -> tuple[Array, Array, Array]:
         key, shuffle, steps = jax.random.split(key, 3)
         return key, shuffle, jax.random.split(steps, self._ppo.steps)
 
     def _actions(self, choice: Array, xp: Any) -> Array:
-        choice = np.asarray(choice) if xp is np else choice
         return self.policy.actions(choice.reshape(-1, *choice.shape[2:]), xp)
 
     def _features(self, obs: Array, seeds: int) -> Array:
@@ -268,8 +282,8 @@ class Trainer:
         return player, row
 
     def _learn(
-        self, learner: _Learner, shuffle: Array, rows: _Row, before: Array
-    ) -> tuple[_Learner, dict[str, Array]]:
+        self, learner: Learner, shuffle: Array, rows: _Row, before: Array
+    ) -> tuple[Learner, dict[str, Array]]:
         """Update one seed's policy from its batch [T, N, ...]; before: memory at its start."""
         ppo, policy = self._ppo, self.policy
         ended: Array = rows.terminated | rows.truncated

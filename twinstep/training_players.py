@@ -9,21 +9,25 @@ from typing import Any
 import jax
 import numpy as np
 
-from twinstep.bench_training import ppo_of
-from twinstep.env import ORACLE, Env
+from twinstep.env import ORACLE
 from twinstep.frames import Array, Fields
+from twinstep.operations import of_an_iteration, parameters
 from twinstep.plans import CHUNK, PPO
-from twinstep.players import AUTO_RESET, Entry, Job
+from twinstep.players import Entry, Job
 from twinstep.ppo import Trainer
 from twinstep.registry import Subject
 from twinstep.timestep import TimeStep
+from twinstep.training.arenas import arena_of
+from twinstep.training.settings import settle
+from twinstep.versus import Arena
 
 
 def training_entries(subject: Subject, job: Job) -> list[Entry]:
     """Return the trainer on the job's backend, or on the reference itself."""
     name = job.backend or ORACLE
-    env = Env(subject, name, AUTO_RESET)
-    return [Entry(f"{name}, PPO", TrainingPlayer(env, ppo_of(subject), job))]
+    chosen = {"variant": subject.variant.name, "backend": name}
+    settings = settle(subject.env.name, None, chosen)
+    return [Entry(f"{name}, PPO", TrainingPlayer(arena_of(settings), settings.ppo, job))]
 
 
 class TrainingPlayer:
@@ -32,13 +36,17 @@ class TrainingPlayer:
     The job's actions are not used: the policy acts. Its lanes are the PPO's own.
     """
 
-    def __init__(self, env: Env, ppo: PPO, job: Job) -> None:
+    def __init__(self, env: Any, ppo: PPO, job: Job) -> None:
         self.dtype, self.platform = env.dtype, env.platform
-        self._env = _Clocked(env)
+        self._env = Clocked(env)
         self._chunk = env.traceable
         own: Any = env if env.traceable else self._env
         self._trainer = Trainer(own, ppo)
         self._batches = max(1, job.steps // ppo.steps)
+        policy = self._trainer.policy
+        #: Operations an environment step, of the network alone.
+        flops = of_an_iteration(policy, ppo) / (ppo.lanes * ppo.steps)
+        self.about = {"parameters": parameters(policy), "flops": flops}
         self._carry: Any = None
         self._rounds: list[float] = []
 
@@ -83,10 +91,10 @@ class TrainingPlayer:
         return {"policy": total.hexdigest()[:16], "environment_seconds": self._rounds}
 
 
-class _Clocked:
+class Clocked:
     """An environment that counts the seconds of its steps."""
 
-    def __init__(self, env: Env) -> None:
+    def __init__(self, env: Arena) -> None:
         self._inner = env
         self.seconds = 0.0
 
@@ -94,6 +102,7 @@ class _Clocked:
         return getattr(self._inner, name)
 
     def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Step it."""
         begun = time.perf_counter()
         made = self._inner.step(state, actions)
         self.seconds += time.perf_counter() - begun

@@ -24,7 +24,7 @@ def breakdown(results: Results) -> Section:
         for env, found in _files(results, where):
             name = named(env, where)
             with whole(results.there(*folders(where, FOLDER), f"{env}.json")):
-                blocks.append(_text(env, name, found))
+                blocks.append(text(env, name, found))
                 pictures += _picture(env, name, found)
             there.append(name)
     missing = [
@@ -45,8 +45,10 @@ def breakdown(results: Results) -> Section:
             theirs.append([fact["env"], side, *cells])
     told = (
         "One iteration of PPO by networks of so many parameters: shares of its time, median "
-        "(least to greatest) of the rounds. Model work is operations a second over what the "
-        "machine reaches in one large matrix product."
+        "(least to greatest) of the rounds. Of the peak: the network's operations over the seconds "
+        "that are neither the environment's nor a copy, as a share of what the machine reaches in "
+        "one large matrix product. Where environment and network are one compiled program, the "
+        "environment's share is what that program takes longer with a second batch of environments."
     )
     theirs_told = f"### The paper's\n\nThe environment's share, {paper.column()}:"
     return Section(
@@ -76,7 +78,8 @@ def _size(parameters: int) -> str:
     return f"{digits(parameters / 1e6)}M"
 
 
-def _text(env: str, name: str, found: Found) -> str:
+def text(env: str, name: str, found: Found) -> str:
+    """Return a result as Markdown: what it was made on and its table."""
     rows = [["side", "network", "parameters", *_SHARES, "of the peak", "operations an iteration",
              f"environment, {paper.column()}"]]  # fmt: skip
     for row in found["rows"]:

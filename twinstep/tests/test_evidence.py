@@ -150,7 +150,7 @@ def test_what_is_not_there_is_not_measured_and_has_a_command_that_exists(empty):
         if words[0] == "twinstep" and words[1] in known:
             parser.parse_args(words[1:])
         else:
-            assert words[0] in ("pytest", "python") or words[1] == "breakdown"
+            assert words[0] in ("pytest", "python")
     for env in paper.environments():
         assert f"| {env} | not measured |" in text
         assert f"| {env} on a GPU | not measured |" in text

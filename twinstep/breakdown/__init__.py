@@ -1,0 +1,1 @@
+"""`twinstep breakdown`: where the time of an iteration of PPO goes."""
