@@ -17,7 +17,7 @@ from twinstep.policies import Policy
 
 #: Rows of the product that shows a machine's peak; an accelerator would spend less on starting it.
 _SIDE, _ACCELERATED = 2048, 8192
-_TRIES = 5
+_TRIES = 3
 
 
 def parameters(policy: Policy) -> int:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -91,8 +92,8 @@ def run(args: argparse.Namespace) -> int:
 
 def record(request: Request, progress: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything that is asked for and return the result."""
-    from twinstep import operations
-
+    rows = [row for size in request.sizes for row in _rows(request, size, progress)]
+    peaks = [peak for row in rows for peak in row.get("peaks", [])]
     return {
         "schema": SCHEMA,
         "environment": variant_of(request.env, request.variant).contract.version,
@@ -100,18 +101,21 @@ def record(request: Request, progress: Callable[[str], None]) -> dict[str, Any]:
         "command": request.command(),
         "lanes": request.lanes,
         "steps": request.steps,
-        "peak": (peak := operations.peak()),
-        "rows": [row for size in request.sizes for row in _rows(request, size, peak, progress)],
+        "peak": statistics.median(peaks) if peaks else 0.0,
+        "rows": rows,
         "machine": machine.machine(sorted(os.sched_getaffinity(0))),
         "versions": machine.versions(),
         "date": time.strftime("%Y-%m-%d"),
     }
 
 
-def _rows(
-    request: Request, size: int, peak: float, progress: Callable[[str], None]
-) -> list[dict[str, Any]]:
-    """Return a row for each backend, their rounds taken in turn."""
+def _rows(request: Request, size: int, progress: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return a row for each backend, their rounds taken in turn.
+
+    The machine's peak belongs to the round: its speed changes with what else runs on it.
+    """
+    from twinstep import operations
+
     sides = [_Side(request, name, size) for name in request.backends]
     able = [side for side in sides if not side.lack]
     try:
@@ -119,15 +123,16 @@ def _rows(
             progress(f"{written(size)} parameters: starting {side.name}")
             side.begin()
         for turn in range(request.rounds):
+            peak = operations.peak() if able else 0.0
             place = turn % max(1, len(able))  # nobody always begins
             for side in able[place:] + able[:place]:
                 word = f"round {turn + 1} of {request.rounds}, {side.name}"
                 progress(f"{written(size)} parameters: {word}")
-                side.play(turn)
+                side.play(turn, peak)
     finally:
         for side in able:
             side.close()
-    return [side.row(peak) for side in sides]
+    return [side.row() for side in sides]
 
 
 class _Side:
@@ -139,6 +144,7 @@ class _Side:
         self._arena: Any = None
         self._iteration: Iteration | None = None
         self._taken: list[Seconds] = []
+        self._peaks: list[float] = []
 
     def begin(self) -> None:
         """Make environment and network, and compile what is played."""
@@ -153,11 +159,12 @@ class _Side:
             self._iteration = iteration_of(self._arena, self._ppo)
             self._iteration.play(0)
 
-    def play(self, turn: int) -> None:
-        """Play a round, unless memory did not suffice for one."""
+    def play(self, turn: int, peak: float) -> None:
+        """Play a round, unless memory did not suffice; peak: the machine's, operations a second."""
         with self._memory():
             if self._iteration is not None:
                 self._taken.append(self._iteration.play(turn))
+                self._peaks.append(peak)
 
     def close(self) -> None:
         """Free all that it holds."""
@@ -176,8 +183,8 @@ class _Side:
                 raise
             self.lack, self._iteration = "memory does not suffice", None
 
-    def row(self, peak: float) -> dict[str, Any]:
-        """Return the result; peak: the machine's operations a second."""
+    def row(self) -> dict[str, Any]:
+        """Return the result."""
         if self.lack:
             return {"backend": self.name, "size": self._size, "not_measured": self.lack}
         from twinstep import operations
@@ -204,7 +211,10 @@ class _Side:
             "environment_share": share([each.environment for each in taken]),
             "transfer_share": share(copies) if copies else None,
             "model_share": share(model),
-            "flop_use": spread([work / seconds / peak for seconds in model]),
+            "peaks": self._peaks,
+            "flop_use": spread(
+                [work / spent / peak for spent, peak in zip(model, self._peaks, strict=True)]
+            ),
         }
 
 
