@@ -1,0 +1,66 @@
+"""The notebooks in examples/ run from top to bottom in a fresh kernel, and hold no outputs."""
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from twinstep import registry
+from twinstep.evidence import paper
+from twinstep.tests.need import in_ci, need
+
+FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+#: Steps of training: enough to see each cell at work; about two minutes without it.
+STEPS = 4_096
+#: How far scores in both backends may lie apart where rounding grows; elsewhere they are the same.
+CHAOTIC = {"halfcheetah": 100.0}
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="reads what lies in the repository")
+
+
+def _cells(path, kind):
+    cells = json.loads(path.read_text())["cells"]
+    return [cell for cell in cells if cell["cell_type"] == kind]
+
+
+def test_every_environment_has_a_notebook():
+    assert {path.stem for path in NOTEBOOKS} == set(paper.environments())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_holds_no_outputs(path):
+    for cell in _cells(path, "code"):
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
+    if any(importlib.util.find_spec(name) is None for name in ("nbclient", "ipykernel")):
+        problem = "a kernel is missing: pip install 'twinstep[notebooks,report]'"
+        pytest.fail(problem) if in_ci() else pytest.skip(problem)
+    import nbclient
+    import nbformat
+
+    env = registry.environment(path.stem)
+    need(registry.Subject(env, env.variants[0]).probe)
+    monkeypatch.setenv("TWINSTEP_NOTEBOOK_STEPS", str(STEPS))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    shutil.copy(path, tmp_path)
+    notebook = nbformat.read(tmp_path / path.name, as_version=4)
+    nbclient.NotebookClient(
+        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    said = {
+        cell["id"]: "".join(out.get("text", "") for out in cell["outputs"])
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+    }
+    pictures = [out for cell in notebook["cells"] for out in cell.get("outputs", [])
+                if "image/png" in out.get("data", {})]  # fmt: skip
+    assert len(pictures) == 1
+    assert ": equal" in said["make"]
+    fast, slow = (float(line.rsplit(": ")[-1]) for line in said["evaluate"].splitlines()[-2:])
+    assert abs(fast - slow) <= CHAOTIC.get(path.stem, 0.0), said["evaluate"]
