@@ -27,6 +27,7 @@ TRAINERS = {
         "test_trainers_sb3.py",
         "test_sb3_adapter.py",
         "test_torch_adapter.py",
+        "test_trainers_torch.py",
         "test_adapter_bugs.py::test_torch_tensors_that_are_late_by_a_step_are_found",
         "test_adapter_bugs.py::test_a_vec_env_that_tells_an_end_wrongly_is_found",
     ),
