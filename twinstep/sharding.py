@@ -10,9 +10,10 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 
 from twinstep.errors import UserError
+from twinstep.training.hosts import placed
 
 _AXIS = "lanes"
 
@@ -60,4 +61,4 @@ def _place(mesh: Mesh, leaf: Any, axis: int | None) -> Any:
     names: list[str | None] = [None] * np.ndim(leaf)
     if axis is not None and np.ndim(leaf):
         names[axis] = _AXIS
-    return jax.device_put(leaf, NamedSharding(mesh, PartitionSpec(*names)))
+    return placed(mesh, leaf, PartitionSpec(*names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import io
 import json
@@ -21,6 +22,7 @@ from twinstep.progress import on_a_terminal
 # JAX takes seconds to import, and every command reads this file.
 if TYPE_CHECKING:
     from twinstep.training.evaluating import Row
+    from twinstep.training.hosts import Hosts
     from twinstep.training.loop import Done
     from twinstep.training.settings import Settings
 
@@ -47,6 +49,9 @@ def add_to(commands: Any) -> None:
     add("--checkpoint", type=float, default=20.0, metavar="SECONDS",
         help="between two checkpoints, at least; default: 20")  # fmt: skip
     add("--devices", type=int, default=1, help="that share seeds or lanes; 0: all; default: 1")
+    add("--hosts", metavar="HOST:PORT,COUNT,INDEX",
+        help="train together with other processes: where the first can be reached, how many there "
+        "are, which one this is")  # fmt: skip
     add("--evaluate", type=int, default=0, metavar="N",
         help="play N episodes in the backend and in the reference; default: none")  # fmt: skip
     add("--opponent", action="append", default=[],
@@ -56,7 +61,21 @@ def add_to(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    from twinstep.training import arenas, evaluating, loop
+    from twinstep.training import hosts
+
+    if args.hosts is None:
+        return _train(args, None)
+    others = hosts.hosts_of(args.hosts)
+    if args.devices not in (0, 1):
+        raise UserError(f"--devices {args.devices}: with --hosts all devices take part")
+    if not args.resume and args.out is None:
+        raise UserError("--hosts: say which folder, the same one for all (--out FOLDER)")
+    args.devices = 0
+    return _train(args, others)
+
+
+def _train(args: argparse.Namespace, others: Hosts | None) -> int:
+    from twinstep.training import arenas, evaluating, hosts, loop
 
     if args.evaluate < 0:
         raise UserError(f"--evaluate {args.evaluate}: at least 1, or left out")
@@ -66,12 +85,19 @@ def run(args: argparse.Namespace) -> int:
     probe = wanted.subject().probe
     if args.evaluate and probe.problem:
         raise OracleMissing(probe.problem, probe.mend)
-    if not args.resume:
+    leads = others is None or others.leads
+    if not args.resume and leads:
         loop.begin(folder, wanted)
     progress = on_a_terminal()
     rows: list[Row] = []
     try:
-        done = loop.go_on(folder, wanted, progress, args.checkpoint, args.devices)
+        with contextlib.ExitStack() as stack:
+            if others:
+                stack.enter_context(hosts.together(others))
+            own = stack.enter_context(hosts.own_folder(folder, others))
+            done = loop.go_on(own, wanted, progress, args.checkpoint, args.devices)
+        if not leads:
+            return 0
         _write(folder, wanted, done, rows)
         if args.evaluate:
             backends = list(dict.fromkeys([wanted.backend, "oracle"]))

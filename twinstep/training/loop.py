@@ -22,7 +22,7 @@ from twinstep import __version__, paths, registry
 from twinstep.errors import UserError
 from twinstep.ppo import Trainer
 from twinstep.sharding import mesh_of
-from twinstep.training import checkpoints
+from twinstep.training import checkpoints, hosts
 from twinstep.training.arenas import arena_of
 from twinstep.training.logged import Logged
 from twinstep.training.metrics import Metrics
@@ -100,7 +100,7 @@ class _Run:
         self._path = folder / "checkpoint.npz"
         self._log = None if arena.traceable else Logged(arena, folder / "actions.bin")
         played: Any = self._log or arena
-        mesh = mesh_of(devices, len(settings.seeds), settings.ppo.lanes)
+        self._mesh = mesh = mesh_of(devices, len(settings.seeds), settings.ppo.lanes)
         self._trainer = Trainer(played, settings.ppo, mesh)
         self._size = settings.ppo.lanes * settings.ppo.steps
         self._head = {
@@ -144,7 +144,7 @@ class _Run:
                 timed, seconds = timed + self._trainer.together, seconds + now - clock
             clock = now
             metrics.add(rows, speed)
-            if now - saved > self._every or done >= self._settings.batches:
+            if hosts.agreed(now - saved > self._every or done >= self._settings.batches):
                 metrics.flush()
                 self._save(learner, player, done)
                 saved = time.perf_counter()
@@ -153,7 +153,8 @@ class _Run:
                 f"{speed:,.0f} a second, score {mean_score(metrics.score):.3g}"
             )
         speed = timed * self._size * policies / seconds if timed else np.nan
-        params = {name: np.array(values) for name, values in learner.params.items()}
+        held = hosts.whole(learner.params, self._mesh)
+        params = {name: np.array(values) for name, values in held.items()}
         taken = time.perf_counter() - begun
         return Done(done, done * self._size, taken, speed, params, metrics.score)
 
@@ -161,7 +162,8 @@ class _Run:
         if self._log:
             self._log.flush()
             player = player._replace(env=None)
-        checkpoints.write(self._path, {**self._head, "batches": done}, (learner, player))
+        tree = hosts.whole((learner, player), self._mesh)
+        checkpoints.write(self._path, {**self._head, "batches": done}, tree)
 
     def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int]:
         head = checkpoints.head_of(self._path)
