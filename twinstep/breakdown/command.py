@@ -84,8 +84,13 @@ def run(args: argparse.Namespace) -> int:
     from twinstep.evidence.breakdown import text
 
     file = args.out / f"{request.env}.json"
-    paths.write_atomically(file, (json.dumps(result, indent=1) + "\n").encode())
     print(text(request.env, request.env, result))
+    try:
+        paths.write_atomically(file, (json.dumps(result, indent=1) + "\n").encode())
+    except OSError as error:
+        raise UserError(
+            f"{file} cannot be written ({error.strerror}): its table is above"
+        ) from error
     print(f"written: {file}")
     return 0
 

@@ -1,6 +1,7 @@
 """`twinstep breakdown`: the shares of an iteration are those of what it really does."""
 
 import dataclasses
+import errno
 import json
 import time
 
@@ -283,6 +284,18 @@ def test_an_interrupted_run_leaves_the_former_result(tmp_path, monkeypatch, caps
     assert _run(tmp_path) == 130
     assert (tmp_path / "pong.json").read_text() == "former"
     assert [path.name for path in tmp_path.iterdir()] == ["pong.json"]
+
+
+def test_a_full_disk_keeps_the_table_on_the_screen(tmp_path, monkeypatch, capsys):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(command.paths, "write_atomically", full)
+    assert _run(tmp_path, "--backend", "jax", "--size", "200M") == 4
+    said = capsys.readouterr()
+    assert "| jax | 200M |" in said.out
+    (line,) = said.err.splitlines()
+    assert "pong.json cannot be written (No space left on device): its table is above" in line
 
 
 def test_a_backend_without_enough_memory_is_not_measured_and_the_others_are(tmp_path, monkeypatch):
