@@ -12,13 +12,13 @@ CHUNK = 8
 class PPO:
     """Settings of the PPO trainer.
 
-    learning_rate: Adam's, constant. clip: of the probability ratio. epochs: passes over a
-    batch. minibatches: updates a pass; must divide `lanes`. gamma, lam: discount and GAE's
-    lambda. entropy, value: coefficients in the loss. norm: limit of the gradient's global
-    norm. lanes, steps: a batch is `steps` steps of `lanes` environments. hidden: units of the
-    tanh layers. memory: units of a GRU after them; 0 for a feed-forward policy. encode:
-    `module:callable`, (obs f32[..., K], xp) -> f32[..., F], what the network is given in place of
-    the observation.
+    learning_rate: Adam's. anneal: batches in which it falls evenly to zero; 0: constant.
+    clip: of the probability ratio. epochs: passes over a batch. minibatches: updates a pass; must
+    divide `lanes`. gamma, lam: discount and GAE's lambda. entropy, value: coefficients in the
+    loss. norm: limit of the gradient's global norm. lanes, steps: a batch is `steps` steps of
+    `lanes` environments. hidden: units of the tanh layers. memory: units of a GRU after them; 0
+    for a feed-forward policy. encode: `module:callable`, (obs f32[..., K], xp) -> f32[..., F],
+    what the network is given in place of the observation.
     """
 
     learning_rate: float = 3e-3
@@ -35,8 +35,11 @@ class PPO:
     hidden: tuple[int, ...] = (64, 64)
     memory: int = 0
     encode: str = ""
+    anneal: int = 0
 
     def __post_init__(self) -> None:
+        if self.anneal < 0:
+            raise ValueError(f"anneal = {self.anneal}: a number of batches, or 0")
         if self.minibatches < 1 or self.lanes % self.minibatches:
             raise ValueError(f"{self.minibatches} minibatches do not divide {self.lanes} lanes")
 

@@ -124,7 +124,10 @@ class Trainer:
         self._batches = chunk
         self.policy = Policy.of(env.contract, ppo.hidden, ppo.memory, ppo.encode)
         clipped = optax.clip_by_global_norm(ppo.norm)
-        self._optimizer = optax.chain(clipped, optax.adam(ppo.learning_rate, eps=1e-5))
+        updates = ppo.anneal * ppo.epochs * ppo.minibatches
+        falling = optax.linear_schedule(ppo.learning_rate, 0.0, updates)
+        rate = falling if updates else ppo.learning_rate
+        self._optimizer = optax.chain(clipped, optax.adam(rate, eps=1e-5))
         self._act = jax.jit(jax.vmap(partial(_act, self.policy)))
         self._keys = jax.jit(jax.vmap(self._split))
         self._update = jax.jit(jax.vmap(self._learn, in_axes=(0, 0, 1, 0)), donate_argnums=0)

@@ -13,7 +13,7 @@ from twinstep.contract import Box, Discrete
 from twinstep.errors import UserError
 from twinstep.plans import PPO
 from twinstep.policies import Policy
-from twinstep.ppo import advantages, train
+from twinstep.ppo import Trainer, advantages, train
 from twinstep.tests.toys import tasks
 
 SMALL = PPO(lanes=64, steps=8, minibatches=4, hidden=(16,), learning_rate=1e-2)
@@ -251,3 +251,25 @@ def test_what_cannot_be_trained_is_one_clear_line():
         Policy.of(two, (8,), 0)
     with pytest.raises(ValueError, match="3 minibatches do not divide"):
         PPO(minibatches=3)
+
+
+def test_an_annealed_learning_rate_falls_to_zero_and_stays_there():
+    """Batches come in chunks of eight. Adam's first steps are as long as its rate."""
+
+    def trained(chunks, anneal):
+        settings = dataclasses.replace(SMALL, anneal=anneal, epochs=1, minibatches=1)
+        steps = 8 * chunks * settings.lanes * settings.steps
+        return train(tasks.make("cue"), settings, [0], steps).params["actor_w"]
+
+    constant, falling = trained(1, 0), trained(1, 8)
+    assert (constant != falling).any()
+    np.testing.assert_array_equal(falling, trained(2, 8))
+    assert (falling != trained(2, 16)).any()
+    begun = np.asarray(Trainer(tasks.make("cue"), SMALL).begin([0])[0].params["actor_w"])
+    # The sum of the falling rates is 4.5 of 8.
+    assert np.abs(falling - begun).sum() < 0.8 * np.abs(constant - begun).sum()
+
+
+def test_a_negative_annealing_is_refused():
+    with pytest.raises(ValueError, match="anneal = -1"):
+        dataclasses.replace(SMALL, anneal=-1)
