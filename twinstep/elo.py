@@ -78,9 +78,8 @@ def run(args: argparse.Namespace) -> int:
     trained = {folder: _trained(Path(folder)) for folder in args.policy} if args.json else {}
     env = Env(subject, args.backend or declared.candidates[0].name, "same-step")
     begun = time.perf_counter()
-    lanes = min(args.lanes, args.games)
     try:
-        found = round_robin(env, players, args.games, lanes, progress=sys.stderr.isatty())
+        found = round_robin(env, players, args.games, args.lanes, progress=sys.stderr.isatty())
     finally:
         env.close()
     table = rated(list(players), found)
@@ -145,14 +144,22 @@ def _write(path: Path, result: Mapping[str, Any]) -> None:
 def round_robin(
     env: Env, players: Mapping[str, Player], games: int, lanes: int, progress: bool = False
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return what each game was worth to the first of each pair, f64[K]."""
+    """Return what each game was worth to the first of each pair, f64[K].
+
+    Every start is played twice, in either seat: what a policy knows of the teams or decks that its
+    own seat is dealt must not count as strength.
+    """
     from twinstep.versus import win_rates
 
     found = {}
+    half = -(-games // 2)
+    lanes = min(lanes, half)
     for first, other in itertools.combinations(players, 2):
         if progress:
             print(f"\r{first} against {other} ", end="", file=sys.stderr, flush=True)
-        found[first, other] = win_rates(env, players[first], players[other], games, lanes)
+        one, two = players[first], players[other]
+        seats = win_rates(env, one, two, half, lanes), 1 - win_rates(env, two, one, half, lanes)
+        found[first, other] = np.concatenate(seats)
     if progress:
         print(file=sys.stderr)
     return found

@@ -223,3 +223,20 @@ def test_a_table_that_cannot_be_written_is_one_clear_line_before_any_game(capsys
     path = tmp_path / "file" / "elo.json"
     assert main(["elo", "pokejax", "--json", str(path)]) == 4
     assert capsys.readouterr().err == f"twinstep: --json {path}: it cannot be written there\n"
+
+
+def test_every_start_of_a_round_robin_is_played_in_either_seat(monkeypatch):
+    """Who wins by their seat alone is worth as much as the other."""
+    asked = []
+
+    def seated(env, first, other, games, lanes):
+        asked.append((first, other, games, lanes))
+        return np.ones(games)
+
+    monkeypatch.setattr("twinstep.versus.win_rates", seated)
+    found = elo.round_robin(None, {"a": "A", "b": "B", "c": "C"}, 5, 256)
+    assert asked[:2] == [("A", "B", 3, 3), ("B", "A", 3, 3)]
+    assert len(asked) == 6
+    assert {pair: (len(worth), worth.mean()) for pair, worth in found.items()} == dict.fromkeys(
+        (("a", "b"), ("a", "c"), ("b", "c")), (6, 0.5)
+    )
