@@ -10,6 +10,7 @@ import pytest
 from twinstep import registry
 from twinstep.evidence import paper
 from twinstep.tests.need import in_ci, need
+from twinstep.tests.scratch import HANGS
 
 FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -38,8 +39,9 @@ def test_a_notebook_holds_no_outputs(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
-    if any(importlib.util.find_spec(name) is None for name in ("nbclient", "ipykernel")):
-        problem = "a kernel is missing: pip install 'twinstep[notebooks,report]'"
+    asked = ("nbclient", "ipykernel", "matplotlib", "tensorboardX")
+    if lacking := [name for name in asked if importlib.util.find_spec(name) is None]:
+        problem = f"{', '.join(lacking)} missing: pip install 'twinstep[notebooks,report,train]'"
         pytest.fail(problem) if in_ci() else pytest.skip(problem)
     import nbclient
     import nbformat
@@ -51,7 +53,7 @@ def test_a_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     shutil.copy(path, tmp_path)
     notebook = nbformat.read(tmp_path / path.name, as_version=4)
     nbclient.NotebookClient(
-        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        notebook, timeout=HANGS, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
     said = {
         cell["id"]: "".join(out.get("text", "") for out in cell["outputs"])
