@@ -54,4 +54,5 @@ def wilson(hits: float, count: int) -> tuple[float, float]:
     middle = share + square / (2 * count)
     half = _QUANTILE * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
     low, high = ((middle + sign * half) / (1 + square / count) for sign in (-1, 1))
-    return max(0.0, low), min(1.0, high)
+    # None and all of them are edges of their own intervals, whatever the last bit says.
+    return (low if hits else 0.0), (high if hits < count else 1.0)

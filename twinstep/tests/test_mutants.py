@@ -23,7 +23,7 @@ from twinstep.mutants.killing import Kill, Question, Verdict
 from twinstep.mutants.mutator import all_mutants, planted
 from twinstep.mutants.results import sample_before, settled_before
 from twinstep.mutants.sites import OPERATORS, mutants_of
-from twinstep.mutants.strata import chosen
+from twinstep.mutants.strata import chosen, wilson
 from twinstep.mutants.watch import Watch
 from twinstep.tests.toys import duel
 
@@ -116,6 +116,15 @@ def test_a_package_keeps_its_functions_where_one_has_a_modules_name(ref):
         assert importlib.import_module(ref.packages[0]) is not package
     assert importlib.import_module(ref.packages[0]) is package
     assert dict(vars(package)) == kept
+
+
+def test_a_share_lies_in_its_own_interval():
+    """Of none in 6 rounding once put the lower edge above 0."""
+    for count in range(1, 200):
+        for hits in range(count + 1):
+            low, high = wilson(hits, count)
+            assert 0 <= low <= hits / count <= high <= 1
+    assert wilson(0, 0) == (0, 1)
 
 
 def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
