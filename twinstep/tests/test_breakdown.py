@@ -91,8 +91,8 @@ def test_a_slow_environment_in_the_program_has_the_greater_share():
         assert each.environment == each.clocked - each.whole
 
 
-def test_the_second_environment_cannot_be_left_out_or_run_beside_the_first(monkeypatch):
-    """What is seen of it is all that keeps the compiler from leaving it out."""
+def test_a_second_environment_that_the_compiler_leaves_out_would_have_a_small_share(monkeypatch):
+    """What is seen of it is all that keeps it in the program."""
     monkeypatch.setattr(iterations, "_once_known", lambda seen, values, xp: values)
     monkeypatch.setattr(iterations, "_sum", lambda shown, xp: xp.zeros(8, np.float32))
     slow, _ = _shares(Slowed(tasks.make("cue"), 30))
@@ -225,7 +225,8 @@ def test_a_result_has_shares_that_add_up_and_says_what_was_not_measured(measured
     assert large == {"backend": "jax", "size": 200_000, "not_measured": "no accelerator"}
     assert 0.97 * 50_000 < small["parameters"] <= 50_000
     for each in small["seconds"]:
-        assert 0 < each["whole"] < each["clocked"] + each["whole"]
+        assert each["whole"] > 0
+        assert each["environment"] == each["clocked"] - each["whole"]
     for row in small["environment_share"], small["model_share"]:
         assert row["min"] <= row["median"] <= row["max"]
     both = small["environment_share"]["median"] + small["model_share"]["median"]
