@@ -10,10 +10,9 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from twinstep.errors import UserError
-from twinstep.training.hosts import placed
 
 _AXIS = "lanes"
 
@@ -61,4 +60,21 @@ def _place(mesh: Mesh, leaf: Any, axis: int | None) -> Any:
     names: list[str | None] = [None] * np.ndim(leaf)
     if axis is not None and np.ndim(leaf):
         names[axis] = _AXIS
-    return placed(mesh, leaf, PartitionSpec(*names))
+    return _placed(leaf, NamedSharding(mesh, PartitionSpec(*names)))
+
+
+def _placed(leaf: Any, sharding: NamedSharding) -> Any:
+    """Return an array where it belongs; each process has all of it and gives its own part."""
+    if jax.process_count() == 1:
+        return jax.device_put(leaf, sharding)
+    if isinstance(leaf, jax.Array) and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_placed(jax.random.key_data(leaf), sharding))
+    held = np.asarray(leaf)
+    return jax.make_array_from_callback(held.shape, sharding, lambda part: held[part])
+
+
+def whole(tree: Any, mesh: Mesh | None) -> Any:
+    """Return a tree whose every array this process holds in full. All of them must ask for it."""
+    if mesh is None or jax.process_count() == 1:
+        return tree
+    return jax.jit(lambda held: held, out_shardings=NamedSharding(mesh, PartitionSpec()))(tree)

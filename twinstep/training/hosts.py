@@ -16,12 +16,10 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
 from jax.experimental import multihost_utils
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from twinstep.errors import UserError
 
@@ -112,21 +110,3 @@ def agreed(due: bool) -> bool:
     if jax.process_count() == 1:
         return due
     return bool(multihost_utils.broadcast_one_to_all(np.array(due)))
-
-
-def placed(mesh: Mesh, leaf: Any, spec: PartitionSpec) -> Any:
-    """Return an array on the mesh's devices; each process has all of it and gives its own part."""
-    sharding = NamedSharding(mesh, spec)
-    if jax.process_count() == 1:
-        return jax.device_put(leaf, sharding)
-    if isinstance(leaf, jax.Array) and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(placed(mesh, jax.random.key_data(leaf), spec))
-    held = np.asarray(leaf)
-    return jax.make_array_from_callback(held.shape, sharding, lambda part: held[part])
-
-
-def whole(tree: Any, mesh: Mesh | None) -> Any:
-    """Return a tree whose every array this process holds in full. All of them must ask for it."""
-    if mesh is None or jax.process_count() == 1:
-        return tree
-    return jax.jit(lambda held: held, out_shardings=NamedSharding(mesh, PartitionSpec()))(tree)

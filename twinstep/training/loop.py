@@ -21,9 +21,10 @@ import numpy as np
 from twinstep import __version__, paths, registry
 from twinstep.errors import UserError
 from twinstep.ppo import Trainer
-from twinstep.sharding import mesh_of
-from twinstep.training import checkpoints, hosts
+from twinstep.sharding import mesh_of, whole
+from twinstep.training import checkpoints
 from twinstep.training.arenas import arena_of
+from twinstep.training.hosts import agreed
 from twinstep.training.logged import Logged
 from twinstep.training.metrics import Metrics
 from twinstep.training.settings import Settings
@@ -144,7 +145,7 @@ class _Run:
                 timed, seconds = timed + self._trainer.together, seconds + now - clock
             clock = now
             metrics.add(rows, speed)
-            if hosts.agreed(now - saved > self._every or done >= self._settings.batches):
+            if agreed(now - saved > self._every or done >= self._settings.batches):
                 metrics.flush()
                 self._save(learner, player, done)
                 saved = time.perf_counter()
@@ -153,7 +154,7 @@ class _Run:
                 f"{speed:,.0f} a second, score {mean_score(metrics.score):.3g}"
             )
         speed = timed * self._size * policies / seconds if timed else np.nan
-        held = hosts.whole(learner.params, self._mesh)
+        held = whole(learner.params, self._mesh)
         params = {name: np.array(values) for name, values in held.items()}
         taken = time.perf_counter() - begun
         return Done(done, done * self._size, taken, speed, params, metrics.score)
@@ -162,7 +163,7 @@ class _Run:
         if self._log:
             self._log.flush()
             player = player._replace(env=None)
-        tree = hosts.whole((learner, player), self._mesh)
+        tree = whole((learner, player), self._mesh)
         checkpoints.write(self._path, {**self._head, "batches": done}, tree)
 
     def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int]:
