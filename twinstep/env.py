@@ -92,8 +92,8 @@ class Env:
     """A batched environment. A state is opaque; a step consumes the one it is given.
 
     id, backend, auto_reset: as made. contract: what was verified. traceable: whether reset,
-    step and rollout may stand inside the caller's own jit, vmap and scan. dtype, platform:
-    the implementation's.
+    step and rollout may stand inside the caller's own jit, vmap and scan. independent: whether
+    states of several resets may be stepped in turn. dtype, platform: the implementation's.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Env:
         self._table = StartTable(self.contract, starts)
         self._subject = subject
         self._pair: Pair | None = None
-        self.traceable = False
+        self.traceable, self.independent = False, backend != ORACLE
         if backend == ORACLE:
             self.dtype, self.platform = "reference", "cpu"
             self._engine: Any = self._oracle_engine()

@@ -18,7 +18,9 @@ class PPO:
     loss. norm: limit of the gradient's global norm. lanes, steps: a batch is `steps` steps of
     `lanes` environments. hidden: units of the tanh layers. memory: units of a GRU after them; 0
     for a feed-forward policy. encode: `module:callable`, (obs f32[..., K], xp) -> f32[..., F],
-    what the network is given in place of the observation.
+    what the network is given in place of the observation. double_buffer: whether an environment
+    outside JAX steps one half of the lanes while the policy acts on the other, which pays where
+    the policy is on a device of its own; see double_buffer.
     """
 
     learning_rate: float = 3e-3
@@ -36,6 +38,7 @@ class PPO:
     memory: int = 0
     encode: str = ""
     anneal: int = 0
+    double_buffer: bool = False
 
     def __post_init__(self) -> None:
         if self.anneal < 0:

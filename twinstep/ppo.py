@@ -21,6 +21,7 @@ import optax
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from twinstep.double_buffer import Parts, joined
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
@@ -52,7 +53,10 @@ class Learner(NamedTuple):
 
 
 class _Player(NamedTuple):
-    """The environments' side: what the policies see next, [S, N, ...], and returns so far."""
+    """The environments' side: what the policies see next, [S, N, ...], and returns so far.
+
+    env: the environments' state; on the host a tuple of them, see double_buffer.Parts.
+    """
 
     env: Any
     obs: Array
@@ -128,7 +132,8 @@ class Trainer:
         falling = optax.linear_schedule(ppo.learning_rate, 0.0, updates)
         rate = falling if updates else ppo.learning_rate
         self._optimizer = optax.chain(clipped, optax.adam(rate, eps=1e-5))
-        self._act = jax.jit(jax.vmap(partial(_act, self.policy)))
+        self._parts = Parts(env, ppo.lanes, ppo.double_buffer and not env.traceable)
+        self._act = jax.jit(self._acted, static_argnames="part")
         self._keys = jax.jit(jax.vmap(self._split))
         self._update = jax.jit(jax.vmap(self._learn, in_axes=(0, 0, 1, 0)), donate_argnums=0)
         self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1))
@@ -137,13 +142,17 @@ class Trainer:
         """Return fresh policies and their first observations."""
         count, lanes = len(seeds), self._ppo.lanes
         words = np.array(seeds, np.uint32)[:, None] * np.uint32(lanes)
-        words = (words + np.arange(lanes, dtype=np.uint32)).ravel()
-        state, now = self._env.reset(np.stack([words, np.zeros_like(words)], -1))
+        words = words + np.arange(lanes, dtype=np.uint32)
+        begun = np.stack([words, np.zeros_like(words)], -1)
+        if self._env.traceable:
+            state, now = self._env.reset(begun.reshape(-1, 2))
+        else:
+            state, now = self._parts.reset(begun)
         grid = (count, lanes)
         player = _Player(
             state,
-            self._features(now.obs, count),
-            self._legal(now, count),
+            _features(now.obs, grid),
+            _legal(now, grid),
             np.ones(grid, bool),
             self.policy.blank(*grid),
             np.zeros(grid, np.float32),
@@ -186,17 +195,24 @@ class Trainer:
     ) -> tuple[Learner, _Player, dict[str, Array]]:
         """Play and learn one batch with the environments outside the compiled functions."""
         key, shuffle, steps = self._keys(learner.key)
-        before, rows = player.memory, []
-        for t in range(self._ppo.steps):
-            seen = self._to_device(_seen(player))
-            choice, *rest = self._act(learner.params, seen, steps[:, t])
-            chosen = self._actions(self._to_host(choice), np)
-            state, now = self._env.step(player.env, np.asarray(chosen))
-            player, row = self._after(player, state, now, choice, *rest, xp=np)
-            rows.append(row)
+        states, players = list(player.env), self._parts.split(player._replace(env=None))
+        count = len(players)
+        acted: list[Any] = [None] * count
+        rows: list[_Row] = []
+        for turn in range((self._ppo.steps + 1) * count):
+            t, part = divmod(turn, count)
+            if t > 0:
+                now = self._parts.take(states, part)
+                players[part], row = self._after(players[part], None, now, *acted[part], xp=np)
+                rows.append(row)
+            if t < self._ppo.steps:
+                seen = self._to_device(_seen(players[part]))
+                acted[part] = self._act(learner.params, seen, steps[:, t], part=part)
+                chosen = self._actions(self._to_host(acted[part][0]), np)
+                self._parts.give(states, part, np.asarray(chosen))
         stacked = self._joined(rows)
-        learner, stats = self._update(learner._replace(key=key), shuffle, stacked, before)
-        return learner, player, stats
+        learner, stats = self._update(learner._replace(key=key), shuffle, stacked, player.memory)
+        return learner, joined(players)._replace(env=tuple(states)), stats
 
     def _to_device(self, seen: Any) -> Any:
         """Return what a policy acts on, where it acts: the compiled function takes it there."""
@@ -206,8 +222,25 @@ class Trainer:
         return np.asarray(choice)
 
     def _joined(self, rows: list[_Row]) -> _Row:
-        """Return the steps of a batch as one, [T, S, N, ...], on the host."""
-        return jax.tree.map(lambda *parts: np.stack(parts), *rows)
+        """Return all parts' steps in turn as those of one batch, [T, S, N, ...], on the host."""
+        parts = self._parts.lanes
+
+        def filled(*leaves: Array) -> np.ndarray:
+            seeds, _, *own = leaves[0].shape
+            shape = (self._ppo.steps, seeds, self._ppo.lanes, *own)
+            made = np.empty(shape, leaves[0].dtype)
+            for turn, leaf in enumerate(leaves):
+                made[turn // len(parts), :, parts[turn % len(parts)]] = leaf
+            return made
+
+        return jax.tree.map(filled, *rows)
+
+    def _acted(
+        self, params: Params, seen: Any, keys: Array, part: int = 0
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return what `_act` does, of all seeds in a part of their lanes."""
+        act = partial(_act, self.policy, self._ppo.lanes, self._parts.lanes[part])
+        return jax.vmap(act)(params, seen, keys)
 
     def _chunk(
         self, learner: Learner, player: _Player
@@ -246,12 +279,6 @@ class Trainer:
     def _actions(self, choice: Array, xp: Any) -> Array:
         return self.policy.actions(choice.reshape(-1, *choice.shape[2:]), xp)
 
-    def _features(self, obs: Array, seeds: int) -> Array:
-        return obs.reshape(seeds, self._ppo.lanes, -1).astype(np.float32)
-
-    def _legal(self, now: TimeStep, seeds: int) -> Array | None:
-        return None if now.legal is None else now.legal.reshape(seeds, self._ppo.lanes, -1)
-
     def _after(
         self,
         player: _Player,
@@ -264,20 +291,19 @@ class Trainer:
         xp: Any,
     ) -> tuple[_Player, _Row]:
         """Return the player after a step, and the step as a row of the batch."""
-        seeds = len(player.obs)
-        lanes = (seeds, self._ppo.lanes)
+        lanes = player.obs.shape[:2]
         reward = now.reward.reshape(lanes).astype(np.float32)
         terminated, truncated = now.terminated.reshape(lanes), now.truncated.reshape(lanes)
         score = player.score + reward
         ended = terminated | truncated
         row = _Row(
             player.obs, player.legal, player.fresh, memory, choice, log_prob, value, reward,
-            terminated, truncated, self._features(now.final_obs, seeds), score,
+            terminated, truncated, _features(now.final_obs, lanes), score,
         )  # fmt: skip
         player = _Player(
             state,
-            self._features(now.obs, seeds),
-            self._legal(now, seeds),
+            _features(now.obs, lanes),
+            _legal(now, lanes),
             ended,
             memory,
             xp.where(ended, xp.zeros_like(score), score),
@@ -336,13 +362,27 @@ def _seen(player: _Player) -> tuple[Array, Array, Array, Array | None]:
     return player.memory, player.obs, player.fresh, player.legal
 
 
+def _features(obs: Array, grid: tuple[int, ...]) -> Array:
+    return obs.reshape(*grid, -1).astype(np.float32)
+
+
+def _legal(now: TimeStep, grid: tuple[int, ...]) -> Array | None:
+    return None if now.legal is None else now.legal.reshape(*grid, -1)
+
+
 def _act(
-    policy: Policy, params: Params, seen: tuple[Array, Array, Array, Array | None], key: Array
+    policy: Policy,
+    lanes: int,
+    part: slice,
+    params: Params,
+    seen: tuple[Array, Array, Array, Array | None],
+    key: Array,
 ) -> tuple[Array, Array, Array, Array]:
-    """Return a seed's choices, their log-probabilities, the values and the memory after."""
+    """Return a seed's choices in a part of its lanes, their log-probabilities, the values and the
+    memory after. A lane's noise does not depend on the part."""
     *sight, legal = seen
     memory, out, value = policy.apply(params, *sight)
-    choice = policy.sample(params, out, policy.noise(key, len(value)), legal)
+    choice = policy.sample(params, out, policy.noise(key, lanes)[part], legal)
     log_prob, _ = policy.log_prob_and_entropy(params, out, choice, legal)
     return choice, log_prob, value, memory
 

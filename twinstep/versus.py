@@ -84,7 +84,8 @@ class Game:
         self._potential, self._gamma = potential, np.float32(gamma)
         self.contract: Contract = dataclasses.replace(env.contract, players=1)
         self.joint = env.contract
-        self.backend, self.auto_reset, self.traceable = env.backend, env.auto_reset, env.traceable
+        self.backend, self.auto_reset = env.backend, env.auto_reset
+        self.traceable, self.independent = env.traceable, env.independent
         self.dtype, self.platform = env.dtype, env.platform
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ is run beside it, and what it takes longer is the environment's.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any, NamedTuple, Protocol
 
@@ -103,7 +104,8 @@ class _Hosted:
     def __init__(self, arena: Arena, ppo: PPO) -> None:
         self._arena = Clocked(arena)
         own: Any = self._arena
-        self._trainer = _Timed(own, ppo)
+        # Of what overlaps nothing has a share of its own.
+        self._trainer = _Timed(own, dataclasses.replace(ppo, double_buffer=False))
         self._learner, self._player = self._trainer.begin([0])
 
     def play(self, turn: int) -> Seconds:

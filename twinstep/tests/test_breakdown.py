@@ -3,7 +3,6 @@
 import dataclasses
 import errno
 import json
-import time
 
 import jax
 import jax.numpy as jnp
@@ -34,21 +33,6 @@ POLICIES = [
 SLOW = 0.02
 
 
-class OnHost:
-    """An environment as one that runs outside JAX; `seconds` longer a step."""
-
-    def __init__(self, inner, seconds=0.0):
-        self._inner, self._seconds = inner, seconds
-        self.traceable = False
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-    def step(self, state, actions):
-        time.sleep(self._seconds)
-        return jax.tree.map(np.asarray, self._inner.step(state, actions))
-
-
 class Slowed:
     """An environment in JAX that multiplies matrices in every step, so many times."""
 
@@ -73,8 +57,8 @@ def _shares(arena, rounds=5):
 
 
 def test_a_slow_environment_outside_jax_has_the_greater_share():
-    quick, _ = _shares(OnHost(tasks.make("cue")))
-    slow, taken = _shares(OnHost(tasks.make("cue"), SLOW))
+    quick, _ = _shares(tasks.OnHost(tasks.make("cue")))
+    slow, taken = _shares(tasks.OnHost(tasks.make("cue"), SLOW))
     assert slow > 0.8 > quick
     for each in taken:
         assert each.whole == each.clocked
@@ -182,13 +166,14 @@ def test_operations_of_an_iteration_are_those_that_xla_counts():
     """Acting is counted apart: XLA counts the body of a loop once."""
     env = tasks.make("aim")
     ppo = dataclasses.replace(SMALL, hidden=(256, 256), epochs=1, lanes=64)
-    trainer = Trainer(env, ppo)
+    trainer = Trainer(tasks.OnHost(env), ppo)
     learner, player = trainer.begin([0])
     keys = trainer._keys(learner.key)
     rows = []
+    (state,) = player.env
     for t in range(ppo.steps):
         choice, *rest = trainer._act(learner.params, _seen(player), keys[2][:, t])
-        state, now = env.step(player.env, np.asarray(trainer._actions(choice, np)))
+        state, now = env.step(state, np.asarray(trainer._actions(choice, np)))
         player, row = trainer._after(player, state, now, choice, *rest, xp=np)
         rows.append(row)
     told = trainer._update.lower(learner, keys[1], trainer._joined(rows), player.memory)

@@ -122,9 +122,10 @@ def test_a_memory_ends_with_its_episode():
 
 def test_the_trainer_says_which_observations_begin_an_episode():
     """Episodes of the task take 4 steps: every fourth observation is fresh, all others are not."""
-    played = trainer.Trainer(tasks.make("cue"), dataclasses.replace(SMALL, memory=3))
+    host = tasks.OnHost(tasks.make("cue"))
+    played = trainer.Trainer(host, dataclasses.replace(SMALL, memory=3))
     act, seen = played._act, []
-    played._act = lambda params, sight, key: seen.append(sight) or act(params, sight, key)
+    played._act = lambda *given, part: seen.append(given[1]) or act(*given, part=part)
     learner, player = played.begin([0, 1])
     played.batch_on_host(*played.batch_on_host(learner, player)[:2])
     for t, (memory, obs, fresh, _) in enumerate(seen):

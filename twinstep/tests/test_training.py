@@ -68,11 +68,16 @@ def _files(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("backend", ["jax", "rust", "oracle"])
-def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, small, tmp_path):
+@pytest.mark.parametrize(
+    ("backend", "halves"),
+    [("jax", False), ("rust", False), ("rust", True), ("oracle", False), ("oracle", True)],
+)
+def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, halves, small, tmp_path):
     if backend == "oracle":
         need(upstream.probe({}))
-    settings = settle("pong", small, {"backend": backend})
+    line = f"ppo.double_buffer={str(halves).lower()}"
+    settings = settle("pong", small, {"backend": backend}, [line])
+    assert settings.ppo.double_buffer == halves
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     done = _train(whole, settings)
     for batch in (16, 40):
@@ -175,6 +180,11 @@ def test_a_wrong_setting_is_one_clear_line_and_no_run(text, says, tmp_path, caps
         (["pong", "--evaluate", "-1"], "--evaluate -1"),
         (["pong", "--config", "missing.toml"], "missing.toml cannot be read"),
         (["--resume", "nowhere"], "nowhere holds no training run"),
+        (["pong", "--set", "ppo.lane=64"], "unknown key 'ppo.lane'; did you mean 'ppo.lanes'?"),
+        (["pong", "--set", "ppo.lanes"], "write NAME=VALUE"),
+        (["pong", "--set", "ppo.lanes=many"], "--set: ppo.lanes = 'many' is no int"),
+        (["pong", "--set", "ppo=3"], "--set: `ppo` is a table"),
+        (["pong", "--set", "env=tcgjax"], "the command says pong"),
         (["tcgjax", "--against", "nobody"], "unknown player of tcgjax 'nobody'"),
         (["tcgjax", "--against", "no.module:thing"], "'no.module:thing' cannot be imported"),
     ],
@@ -188,6 +198,18 @@ def test_a_wrong_word_is_one_clear_line_and_no_run(words, says, tmp_path, capsys
     assert not list(tmp_path.iterdir())
 
 
+def test_what_the_command_sets_stands_above_the_file_and_below_its_own_options(small):
+    lines = ["ppo.lanes=16", "ppo.hidden=[4]", "steps=3000", "shaping=a:b", "ppo.minibatches=2"]
+    settings = settle("pong", small, {"steps": 2000}, lines)
+    held = settle("pong", small, {})
+    assert (
+        (settings.ppo.lanes, settings.ppo.hidden) == (16, (4,)) != (held.ppo.lanes, held.ppo.hidden)
+    )
+    assert (settings.ppo.minibatches, settings.shaping, settings.steps) == (2, "a:b", 2000)
+    assert settings.ppo.steps == held.ppo.steps
+    assert settle("pong", None, {}, ["backend=rust"]).backend == "rust"
+
+
 def test_what_is_settled_cannot_be_changed_and_a_folder_in_use_is_not_taken(
     small, tmp_path, capsys
 ):
@@ -198,6 +220,7 @@ def test_what_is_settled_cannot_be_changed_and_a_folder_in_use_is_not_taken(
     for words, says in (
         (["pong", "--out", folder], "is not empty"),
         (["--resume", folder, "--seed", "1"], "--seed is settled"),
+        (["--resume", folder, "--set", "ppo.lanes=8"], "--set is settled"),
         (["--resume", folder, "--steps", "1000"], "was begun for 2000"),
         (["tcgjax", "--resume", folder], "is a run of pong, not of tcgjax"),
     ):

@@ -36,6 +36,8 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("env", nargs="?", default="", help="the environment's name")
     add("--config", type=Path, metavar="FILE", help="TOML: see README")
+    add("--set", action="append", default=[], metavar="NAME=VALUE",
+        help="as a line of such a file, above its own: ppo.lanes=64")  # fmt: skip
     add("--variant", help="default: the first")
     add("--backend", help="default: the first candidate; or `oracle`")
     add("--steps", type=int, help="environment steps of each policy; default: level 4's")
@@ -133,7 +135,8 @@ def _begun(args: argparse.Namespace) -> tuple[Path, Settings]:
         "variant": args.variant, "backend": args.backend, "steps": args.steps,
         "seeds": args.seed, "against": args.against,
     }  # fmt: skip
-    wanted = settle(args.env, args.config, {k: v for k, v in chosen.items() if v is not None})
+    chosen = {k: v for k, v in chosen.items() if v is not None}
+    wanted = settle(args.env, args.config, chosen, args.set)
     clock = time.strftime("%Y%m%d-%H%M%S")
     return args.out or RUNS / f"{args.env}-{wanted.backend}-{clock}", wanted
 
@@ -143,7 +146,7 @@ def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
     from twinstep.training.settings import load
 
     fixed = ("config", "variant", "backend", "seed", "against", "out")
-    given = [name for name in fixed if getattr(args, name) is not None]
+    given = [name for name in fixed if getattr(args, name) is not None] + ["set"] * bool(args.set)
     if given:
         raise UserError(f"--{given[0]} is settled for a run that goes on: leave it out")
     wanted = load(args.resume)

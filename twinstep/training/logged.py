@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,27 +41,31 @@ class Logged:
         self._file.write(np.ascontiguousarray(actions, self._dtype).tobytes())
         return self._arena.step(state, actions)
 
-    def again(self, state: Any, lanes: int, steps: int, progress: Callable[[str], None]) -> Any:
-        """Apply the first `steps` actions of the file; return the state after them.
+    def again(
+        self, states: Sequence[Any], lanes: int, steps: int, progress: Callable[[str], None]
+    ) -> tuple[Any, ...]:
+        """Apply the first `steps` actions of the file; return the states after them.
 
-        state: of a reset from the same seeds. UserError if the file is shorter.
+        states: of a reset from the same seeds, which share the lanes evenly and stepped in turn.
+        UserError if the file is shorter.
         """
-        action = self._arena.contract.action
-        shape = (lanes, *action.shape)
+        states, action = list(states), self._arena.contract.action
+        shape = (lanes // len(states), *action.shape)
         size = math.prod(shape) * self._dtype.itemsize
         try:
             self._file = self._path.open("r+b")
         except OSError as error:
             raise UserError(f"{self._path} cannot be read ({error.strerror})") from error
         for step in range(steps):
-            row = self._file.read(size)
-            if len(row) < size:
-                raise UserError(f"{self._path} lacks steps that the checkpoint has: begin anew")
-            played = np.frombuffer(row, self._dtype).reshape(shape).astype(action.dtype)
-            state, _ = self._arena.step(state, played)
+            for which, state in enumerate(states):
+                row = self._file.read(size)
+                if len(row) < size:
+                    raise UserError(f"{self._path} lacks steps that the checkpoint has: begin anew")
+                played = np.frombuffer(row, self._dtype).reshape(shape).astype(action.dtype)
+                states[which], _ = self._arena.step(state, played)
             if step % _WORDS == 0:
                 progress(f"playing again what was played: step {step:,} of {steps:,}")
-        return state
+        return tuple(states)
 
     def flush(self) -> None:
         """Let the disk have what was written."""

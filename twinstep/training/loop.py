@@ -184,9 +184,9 @@ class _Run:
             return *checkpoints.read(self._path, (learner, player)), done
         steps = done * self._settings.ppo.steps
         lanes = len(self._settings.seeds) * self._settings.ppo.lanes
-        state = self._log.again(player.env, lanes, steps, self._progress)
+        states = self._log.again(player.env, lanes, steps, self._progress)
         learner, kept = checkpoints.read(self._path, (learner, player._replace(env=None)))
-        return learner, kept._replace(env=state), done
+        return learner, kept._replace(env=states), done
 
     def _require_finite(self, rows: dict[str, np.ndarray], done: int) -> None:
         bad = [n for n, v in rows.items() if n != "score" and not np.isfinite(v).all()]

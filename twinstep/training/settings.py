@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,22 +70,29 @@ class Settings:
         return "\n".join(lines) + "\n"
 
 
-def settle(env: str, file: Path | None, chosen: Mapping[str, Any]) -> Settings:
+def settle(
+    env: str, file: Path | None, chosen: Mapping[str, Any], assigned: Sequence[str] = ()
+) -> Settings:
     """Return the settings of a new run: the contract's plan, under a file, under the command.
 
     file: TOML with the fields of Settings and a table `[ppo]`, each of which may be left out.
-    chosen: what the command line says, by field. UserError for what is unknown or does not fit.
+    assigned: further lines of it, `ppo.lanes=64`. chosen: what the command line says, by field.
+    UserError for what is unknown or does not fit.
     """
     given = read(file) if file else {}
+    for line in assigned:
+        more = _assigned(line)
+        given = {**given, **more, "ppo": {**given.get("ppo", {}), **more.get("ppo", {})}}
+    where = str(file) if file and not assigned else f"{file} and --set" if file else "--set"
     if given.get("env", env) != env:
-        raise UserError(f"{file}: its `env` is {given['env']}, and the command says {env}")
+        raise UserError(f"{where}: its `env` is {given['env']}, and the command says {env}")
     given = {**given, **chosen, "env": env}
     declared = registry.environment(env)
     variant = str(given.get("variant", declared.variants[0].name))
     plan = variant_of(env, variant).contract.transfer
     settings = _planned(env, variant, declared.candidates[0].name, plan)
-    ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{file}: ppo.")
-    return _replaced(settings, given, f"{file}: ", ppo=ppo)
+    ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{where}: ppo.")
+    return _replaced(settings, given, f"{where}: ", ppo=ppo)
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -96,14 +103,34 @@ def read(file: Path) -> dict[str, Any]:
         raise UserError(f"{file} cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{file} is no TOML: {error}") from error
+    return _known(given, str(file))
+
+
+def _assigned(line: str) -> dict[str, Any]:
+    """Return what a line of TOML says, in which a text needs no quotes."""
+    name, equals, value = line.partition("=")
+    try:
+        given = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        try:
+            given = tomllib.loads(f"{name}={json.dumps(value.strip())}")
+        except tomllib.TOMLDecodeError:
+            equals = ""
+    if not equals:
+        raise UserError(f"--set {line}: write NAME=VALUE, as in `--set ppo.lanes=64`")
+    return _known(given, "--set")
+
+
+def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
+    """UserError if a name is no setting's."""
     if not isinstance(given.get("ppo", {}), dict):
-        raise UserError(f"{file}: `ppo` is a table, [ppo]")
+        raise UserError(f"{where}: `ppo` is a table, [ppo]")
     for kind, table, prefix in ((Settings, given, ""), (PPO, given.get("ppo", {}), "ppo.")):
         known = [field.name for field in dataclasses.fields(kind)]
         for name in table:
             if name not in known:
                 problem = registry.unknown("key", f"{prefix}{name}", [prefix + n for n in known])
-                raise UserError(f"{file}: {problem}")
+                raise UserError(f"{where}: {problem}")
     return given
 
 

@@ -10,10 +10,12 @@ as 0 at a start and as 1 later.
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from twinstep.contract import Box, Contract, Discrete, Field, Randomness
 from twinstep.env import Env
@@ -98,3 +100,23 @@ def make(task):
     oracle = OracleRef("none", f"{here}:Tasks", f"{here}:probe", "twinstep.tests.nothing")
     env = Environment("tasks", contract, oracle, (CandidateRef("jax", f"{here}:Tasks"),))
     return Env(Subject(env, Variant("", {"task": task})), "jax", "same-step")
+
+
+class OnHost:
+    """An environment as one that runs outside JAX; `seconds` longer a step.
+
+    independent: whether halves of the lanes may be stepped apart. stepped: lanes of each step.
+    """
+
+    def __init__(self, inner, seconds=0.0, independent=True):
+        self._inner, self._seconds = inner, seconds
+        self.traceable, self.independent = False, independent
+        self.stepped = []
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def step(self, state, actions):
+        self.stepped.append(len(actions))
+        time.sleep(self._seconds)
+        return jax.tree.map(np.asarray, self._inner.step(state, actions))
