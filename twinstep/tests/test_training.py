@@ -207,6 +207,7 @@ def test_what_the_command_sets_stands_above_the_file_and_below_its_own_options(s
     )
     assert (settings.ppo.minibatches, settings.shaping, settings.steps) == (2, "a:b", 2000)
     assert settings.ppo.steps == held.ppo.steps
+    assert settle("pong", small, {}, ["steps=3000"]).steps == 3000 < held.steps
     assert settle("pong", None, {}, ["backend=rust"]).backend == "rust"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import tomllib
@@ -109,16 +110,10 @@ def read(file: Path) -> dict[str, Any]:
 def _assigned(line: str) -> dict[str, Any]:
     """Return what a line of TOML says, in which a text needs no quotes."""
     name, equals, value = line.partition("=")
-    try:
-        given = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        try:
-            given = tomllib.loads(f"{name}={json.dumps(value.strip())}")
-        except tomllib.TOMLDecodeError:
-            equals = ""
-    if not equals:
-        raise UserError(f"--set {line}: write NAME=VALUE, as in `--set ppo.lanes=64`")
-    return _known(given, "--set")
+    for text in (line, f"{name}={json.dumps(value.strip())}") if equals else ():
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            return _known(tomllib.loads(text), "--set")
+    raise UserError(f"--set {line}: write NAME=VALUE, as in `--set ppo.lanes=64`")
 
 
 def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
