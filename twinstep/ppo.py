@@ -26,6 +26,7 @@ from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.plans import CHUNK, PPO
 from twinstep.policies import Params, Policy
+from twinstep.ppo_loss import advantages, flat, loss
 from twinstep.sharding import spread
 from twinstep.timestep import TimeStep
 from twinstep.versus import Arena
@@ -317,9 +318,11 @@ class Trainer:
         ppo, policy = self._ppo, self.policy
         ended: Array = rows.terminated | rows.truncated
         # The observation that followed, of the same episode: `obs` already shows the next one.
-        flat = _flat(rows.memory), _flat(rows.final_obs)
-        goes_on = jnp.zeros(len(flat[0]), bool)
-        following = policy.apply(learner.params, *flat, goes_on)[2].reshape(ended.shape)
+        memory = flat(rows.memory)
+        looks = policy.apply(
+            learner.params, memory, flat(rows.final_obs), jnp.zeros(len(memory), bool)
+        )
+        following = looks[2].reshape(ended.shape)
         advantage = advantages(
             rows.reward, rows.value, following, rows.terminated, rows.truncated, ppo.gamma, ppo.lam
         )
@@ -332,7 +335,7 @@ class Trainer:
 
         def minibatch(carry: Any, part: Any) -> tuple[Any, dict[str, Array]]:
             params, opt = carry
-            grads, stats = jax.grad(partial(_loss, policy, ppo), has_aux=True)(params, *part)
+            grads, stats = jax.grad(partial(loss, policy, ppo), has_aux=True)(params, *part)
             with jax.numpy_dtype_promotion("standard"):  # Optax raises a float to whole numbers
                 updates, opt = self._optimizer.update(grads, opt, params)
             return (optax.apply_updates(params, updates), opt), stats
@@ -385,76 +388,3 @@ def _act(
     choice = policy.sample(params, out, policy.noise(key, lanes)[part], legal)
     log_prob, _ = policy.log_prob_and_entropy(params, out, choice, legal)
     return choice, log_prob, value, memory
-
-
-def advantages(
-    reward: Array,
-    value: Array,
-    following: Array,
-    terminated: Array,
-    truncated: Array,
-    gamma: float,
-    lam: float,
-) -> Array:
-    """Return GAE's advantages f32[T, N].
-
-    All are [T, N]. value: of the observation that was acted on. following: of the one that
-    came next in the same episode, `final_obs`. It counts after a truncation and not after a
-    termination; nothing is carried across the end of an episode.
-    """
-    delta = reward + gamma * jnp.where(terminated, 0.0, following) - value
-    ended: Array = terminated | truncated
-    kept = gamma * lam * jnp.where(ended, 0.0, jnp.ones_like(delta))
-
-    def back(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
-        delta, kept = now
-        here = delta + kept * later
-        return here, here
-
-    return lax.scan(back, jnp.zeros_like(delta[0]), (delta, kept), reverse=True)[1]
-
-
-def _loss(
-    policy: Policy, ppo: PPO, params: Params, data: Any, before: Array
-) -> tuple[Array, dict[str, Array]]:
-    """Return PPO's loss on whole lanes [n, T, ...]; before: f32[n, M]."""
-    obs, legal, fresh, choice, old, advantage, target = jax.tree.map(
-        lambda x: x.swapaxes(0, 1), data
-    )
-    out, value = _unroll(policy, params, before, obs, fresh)
-    flat = [None if x is None else _flat(x) for x in (out, choice, legal)]
-    log_prob, entropy = policy.log_prob_and_entropy(params, *flat)
-    ratio = jnp.exp(log_prob - old.ravel())
-    gain = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-    gain = gain.ravel()
-    clipped = jnp.clip(ratio, 1 - ppo.clip, 1 + ppo.clip)
-    actor = -jnp.minimum(ratio * gain, clipped * gain).mean()
-    critic = 0.5 * ((value - target) ** 2).mean()
-    stats = {
-        "entropy": entropy.mean(),
-        "value_loss": critic,
-        "ratio_kl": (ratio - 1 - jnp.log(ratio)).mean(),
-    }
-    return actor + ppo.value * critic - ppo.entropy * entropy.mean(), stats
-
-
-def _unroll(
-    policy: Policy, params: Params, memory: Array, obs: Array, fresh: Array
-) -> tuple[Array, Array]:
-    """Return outputs [T, n, A] and values [T, n] of observations [T, n, K] in order."""
-    if not policy.memory:
-        steps, lanes, _ = obs.shape
-        blank = jnp.zeros((steps * lanes, 0), jnp.float32)
-        _, out, value = policy.apply(params, blank, _flat(obs), fresh.ravel())
-        return out.reshape(steps, lanes, -1), value.reshape(steps, lanes)
-
-    def step(memory: Array, now: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        memory, out, value = policy.apply(params, memory, *now)
-        return memory, (out, value)
-
-    return lax.scan(step, memory, (obs, fresh))[1]
-
-
-def _flat(x: Array) -> Array:
-    """Join the two leading axes; another may have no elements."""
-    return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])

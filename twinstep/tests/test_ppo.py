@@ -13,7 +13,8 @@ from twinstep.contract import Box, Discrete
 from twinstep.errors import UserError
 from twinstep.plans import PPO
 from twinstep.policies import Policy
-from twinstep.ppo import Trainer, advantages, train
+from twinstep.ppo import Trainer, train
+from twinstep.ppo_loss import advantages, unroll
 from twinstep.tests.toys import tasks
 
 SMALL = PPO(lanes=64, steps=8, minibatches=4, hidden=(16,), learning_rate=1e-2)
@@ -112,8 +113,8 @@ def test_a_memory_ends_with_its_episode():
     fresh = np.zeros((9, 2), bool)
     fresh[4, 0] = True
     before = jnp.asarray(rng.normal(size=(2, 5)).astype(np.float32))
-    out, value = trainer._unroll(policy, params, before, obs, fresh)
-    alone = trainer._unroll(policy, params, jnp.zeros((2, 5), jnp.float32), obs[4:], fresh[4:])
+    out, value = unroll(policy, params, before, obs, fresh)
+    alone = unroll(policy, params, jnp.zeros((2, 5), jnp.float32), obs[4:], fresh[4:])
     np.testing.assert_allclose(out[4:, 0], alone[0][:, 0], rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(value[4:, 0], alone[1][:, 0], rtol=1e-5, atol=1e-6)
     # The other lane goes on, and does remember.
