@@ -1,0 +1,126 @@
+"""`twinstep evidence --verify-claims` and `--run` measure again."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from twinstep import bench, cli, registry
+from twinstep.cli import main
+from twinstep.evidence import (
+    again,
+    benches,
+    paper,
+)
+from twinstep.evidence.reading import Results, results
+from twinstep.oracles.pong import upstream
+from twinstep.tests.evidence_results import (
+    COMMITTED,
+    committed,
+    drawn,
+    put,
+    round_robin,
+)
+from twinstep.tests.need import need
+
+pytestmark = pytest.mark.skipif(
+    not COMMITTED.is_dir(), reason="reads the results that lie in the repository"
+)
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """No results at all, and no verdicts."""
+    return Results(tmp_path / "found", tmp_path / "candidates")
+
+
+@pytest.fixture
+def claimed(tmp_path, monkeypatch):
+    """Pong's committed result, and a bench that measures the same again, times `factor`."""
+    need(upstream.probe({}))
+    shutil.copy(COMMITTED / "pong.json", tmp_path)
+    asked = []
+
+    def record(factor):
+        def measured(request, progress):
+            asked.append(request)
+            found = copy.deepcopy(committed("pong.json"))
+            found["policies"] = []
+            found["cells"] = [
+                cell for cell in found["cells"]
+                if cell["variant"] in request.variants and cell["lanes"] in request.batches
+                and cell["threads"] in request.threads
+            ]  # fmt: skip
+            for cell in found["cells"]:
+                cell["rounds"] = request.rounds
+                kept = [r for r in cell["results"] if r["backend"] in ("", *request.backends)]
+                cell["results"] = kept
+                for result in kept:
+                    for spread in result["ratio"].values():
+                        spread["median"] *= factor
+            return found
+
+        monkeypatch.setattr(bench, "record", measured)
+        return asked
+
+    return tmp_path, record
+
+
+def test_claims_are_measured_again_in_the_cheapest_cell(claimed, capsys):
+    folder, record = claimed
+    asked = record(1.0)
+    assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 0
+    (request,) = asked
+    assert (request.variants, request.batches, request.threads) == (("fs1",), (1024,), (1,))
+    assert (request.rounds, request.policies, request.training) == (again.ROUNDS, (), False)
+    said = capsys.readouterr().out
+    assert "pong: holds  fs1, 1 thread, 1024 lanes, jax to the best reference: 0.919 here" in said
+    assert not (folder / "EVIDENCE.md").exists()
+
+
+def test_a_claim_that_does_not_hold_fails(claimed, capsys):
+    folder, record = claimed
+    record(20.0)
+    assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 1
+    assert "pong: FAILS  fs1, 1 thread, 1024 lanes, jax to the best" in capsys.readouterr().out
+    assert main(["evidence", "--verify-claims", "--out", str(folder), "--slack", "30"]) == 0
+
+
+def test_what_cannot_run_here_is_told_and_fails_nothing(claimed, capsys, monkeypatch):
+    folder, record = claimed
+    record(1.0)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set())
+    assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 0
+    assert "pong: not measured here: 1 cores are needed" in capsys.readouterr().out
+    found = committed("pong.json")
+    found["request"]["backends"] = ["gone"]
+    put(folder / "pong.json", found)
+    assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 0
+    assert "pong: not measured here: none of gone can run here" in capsys.readouterr().out
+
+
+@drawn
+def test_run_asks_for_what_is_missing_and_writes_what_came(tmp_path, capsys, monkeypatch):
+    asked = []
+
+    def other(argv):
+        asked.append(argv)
+        if argv[:2] == ["elo", "tcgjax"]:
+            put(Path(argv[-1]), round_robin()[1])
+            return 0
+        return 4
+
+    monkeypatch.setattr(cli, "main", other)
+    assert main(["evidence", "--run", "--out", str(tmp_path)]) == 1
+    assert [argv[:2] for argv in asked] == [
+        *(["breakdown", env] for env in paper.environments()),
+        *(["elo", env] for env in ("pokejax", "tcgjax")),
+    ]
+    assert "### tcgjax-v0, apex" in (tmp_path / "EVIDENCE.md").read_text()
+
+
+def test_what_bench_writes_is_found(empty):
+    assert not list(benches.files(empty))
+    assert results(COMMITTED).verified() == paper.environments()
+    assert set(registry.names()) >= set(paper.environments())
