@@ -384,6 +384,25 @@ def test_every_environment_is_trained_and_goes_on_to_the_same_curve(env, backend
     assert len(_curve(whole)) == 2 * settings.batches == 32
 
 
+def test_an_evaluation_that_is_cut_off_leaves_the_one_before(small, tmp_path, monkeypatch):
+    """It is of the same policies; what was trained on has none yet."""
+    need(upstream.probe({}))
+    run = tmp_path / "run"
+    words = ["train", "pong", "--config", str(small), "--steps", "2000", "--out", str(run)]
+    assert main([*words, "--evaluate", "8"]) == 0
+    before = json.loads((run / "result.json").read_text())["evaluation"]
+
+    def cut(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluating, "evaluate", cut)
+    again = ["train", "--resume", str(run), "--evaluate", "16"]
+    for more, kept in (([], before), (["--steps", "8000"], [])):
+        assert main([*again, *more]) == 130
+        assert json.loads((run / "result.json").read_text())["evaluation"] == kept
+    assert len(before) == 2
+
+
 def test_a_run_is_evaluated_in_both_and_the_same_games_are_played(
     small, tmp_path, capsys, monkeypatch
 ):

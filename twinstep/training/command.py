@@ -100,7 +100,7 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
             done = loop.go_on(own, wanted, progress, args.checkpoint, args.devices)
         if not leads:
             return 0
-        _write(folder, wanted, done, rows)
+        _write(folder, wanted, done, _evaluated(folder, done.steps))
         if args.evaluate:
             backends = list(dict.fromkeys([wanted.backend, "oracle"]))
             rows = evaluating.evaluate(
@@ -157,6 +157,17 @@ def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
             raise UserError(f"--steps {args.steps}: the run was begun for {wanted.steps}")
         wanted = replace(wanted, steps=args.steps)
     return args.resume, wanted
+
+
+def _evaluated(folder: Path, steps: int) -> list[Row]:
+    """Return how the same policies did before: a killed evaluation does not take that away."""
+    from twinstep.training.evaluating import Row
+
+    try:
+        held = json.loads((folder / "result.json").read_bytes())
+        return [Row(**row) for row in held["evaluation"]] if held["steps"] == steps else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _write(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
