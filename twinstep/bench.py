@@ -29,6 +29,8 @@ WORK = {"mlp": 1 << 18, "gru": 1 << 15}
 #: Rounds at most with a policy in the loop: one of a large network takes seconds.
 POLICY_ROUNDS = 7
 SCHEMA = 1
+#: The folder, below that of the results, of what --train-only measured.
+TRAINING = "training"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Request:
     """What to measure. steps: of every lane in a round, 0 to choose them by the batch.
 
     peers: an interpreter that has other implementations installed, "" for this one alone.
+    training: PPO, too; alone: nothing else.
     """
 
     env: str
@@ -48,6 +51,7 @@ class Request:
     policies: tuple[str, ...] = ()
     peers: str = ""
     training: bool = False
+    alone: bool = False
 
     def steps_of(self, lanes: int, policy: str = "") -> int:
         """Return the steps of a round."""
@@ -66,7 +70,7 @@ class Request:
             ("--policy", self.policies),
             ("--peers", [self.peers] if self.peers else []),
         ]
-        flags = ["--train"] if self.training else []
+        flags = ["--train-only" if self.alone else "--train"] if self.training else []
         options = [f"{name} {value}" for name, values in chosen for value in values]
         return f"twinstep bench {self.env} {' '.join(options + flags)}"
 
@@ -84,6 +88,8 @@ def add_to(commands: Any) -> None:
     bench.add_argument("--steps", help="steps of every lane in a round; default: by the batch")
     bench.add_argument("--policy", **more, help="mlp or gru: also with a policy in the loop")
     bench.add_argument("--train", action="store_true", help="also PPO, in the reference too")
+    bench.add_argument("--train-only", action="store_true",
+                       help=f"PPO alone; the result lies in {TRAINING}/ of the folder")  # fmt: skip
     bench.add_argument("--peers", default="", metavar="PYTHON",
                        help="one that has peers: `make trainers ARGS=peers`")  # fmt: skip
     bench.add_argument("--out", type=Path, default=Path("benchmarks"), help="folder of results")
@@ -99,13 +105,14 @@ def add_to(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command; 0 done, 1 unequal work or a claim that does not hold."""
     request = _request(args)
-    held = args.out / f"{request.env}.json"
+    folder = args.out / TRAINING if request.alone else args.out
+    held = folder / f"{request.env}.json"
     slack = _number("--slack", args.slack, float, 0)
     committed = None
     if args.verify_claims:
         committed = claims.read(held, SCHEMA)
         request = _narrowed(request, args, committed)
-    elif not paths.writable(args.out):
+    elif not paths.writable(folder):
         raise UserError(f"--out {args.out}: results cannot be written there")
     progress = on_a_terminal()
     try:
@@ -134,7 +141,7 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
     subjects = [variant_of(request.env, name) for name in request.variants]
     cells = [
         cell(request, subject, cores[:threads], lanes, progress)
-        for cell in (_cell, _physics_cell)
+        for cell in (() if request.alone else (_cell, _physics_cell))
         for subject in subjects
         if cell is _cell or peers_of(subject, "physics")
         for threads in request.threads
@@ -307,8 +314,12 @@ def _request(args: argparse.Namespace) -> Request:
             elif args.backend:
                 name = pair.candidate.name
                 raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
-    if args.train:
+    if args.train or args.train_only:
         trained(subjects)
+    if args.train_only and (args.policy or args.batch or args.steps):
+        raise UserError(
+            "--train-only plays level 4's batches: leave --batch, --steps, --policy out"
+        )
     if not backends:
         raise UserError(f"no backend of {args.env} can run here: see `twinstep envs`")
     for policy in args.policy:
@@ -330,7 +341,8 @@ def _request(args: argparse.Namespace) -> Request:
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
         tuple(dict.fromkeys(args.policy)),
         _python(args.peers),
-        args.train,
+        args.train or args.train_only,
+        args.train_only,
     )
 
 
@@ -354,6 +366,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
         policies=request.policies if args.policy else tuple(then["policies"]),
         peers=request.peers or then.get("peers", ""),
         training=request.training or then.get("training", False),
+        alone=request.alone,
     )
 
 

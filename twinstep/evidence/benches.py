@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from twinstep import bench
@@ -46,31 +45,26 @@ def folders(where: str, *more: str) -> tuple[str, ...]:
     return (where, *more) if where else more
 
 
-def files(results: Results) -> Iterator[Measured]:
-    """Return all results, the paper's environments first, those of each environment together."""
-    for env in paper.ordered([*results.names(), *results.names(GPU)]):
-        for where in ("", GPU):
-            path = results.there(*folders(where), f"{env}.json")
+def files(results: Results, *parts: str) -> Iterator[Measured]:
+    """Return all results, the paper's environments first, those of each environment together.
+
+    parts: the folder they lie in, below that of the results or of those of a GPU.
+    """
+    places = [(where, folders(where, *parts)) for where in ("", GPU)]
+    for env in paper.ordered(name for _, place in places for name in results.names(*place)):
+        for where, place in places:
+            path = results.there(*place, f"{env}.json")
             if (found := read(path, _PARTS, (bench.SCHEMA,))) is not None:
                 yield Measured(env, where, path, found)
 
 
-def missing(
-    results: Results,
-    there: Collection[str],
-    more: str = "",
-    held: Mapping[str, str] = MappingProxyType({}),
-) -> list[Missing]:
+def missing(results: Results, there: Collection[str], more: str = "") -> list[Missing]:
     """Return what the paper's environments lack.
 
-    there: names of those that are there. more: options of the command. held: name -> the command
-    of a result that has other cells: a new one takes its place, and must measure those too.
+    there: names of those that are there. more: options of the command.
     """
     return [
-        Missing(
-            (name := named(env, where)),
-            held.get(name, f"twinstep bench {env}") + more + results.out(*folders(where)),
-        )
+        Missing(named(env, where), f"twinstep bench {env}{more}{results.out(*folders(where))}")
         for where in ("", GPU)
         for env in paper.environments()
         if named(env, where) not in there

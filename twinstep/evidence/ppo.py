@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twinstep.bench import TRAINING
 from twinstep.evidence import benches, paper
 from twinstep.evidence.benches import Measured
 from twinstep.evidence.reading import Found, Results, whole
@@ -14,16 +15,16 @@ def training(results: Results) -> Section:
     rows = [["environment", "platform", "variant", "threads", "lanes", "trained in", "steps/s",
              "to the plain reference", "in the environment", "parameters", "model GFLOP/s",
              paper.column()]]  # fmt: skip
-    there, sources, loops, held = [], [], [], {}
-    for one in benches.files(results):
+    there, sources, loops = [], [], []
+    # What was measured alone comes first: it stands for what was measured beside random play.
+    for one in [*benches.files(results, TRAINING), *benches.files(results)]:
         with whole(one.path):
-            cells = one.cells("training")
+            cells = one.cells("training") if one.name not in there else []
             rows += [_row(one, cell, result) for cell in cells for result in cell["results"]]
             loops += [_loop(one, cell) for cell in one.found["policies"]]
             if cells or one.found["policies"]:
                 sources.append(f"- {one.name}: {made_on(one.found)}")
         there += [one.name] if cells else []
-        held[one.name] = one.found["command"]
     for env in paper.environments():
         theirs = "; ".join(paper.speeds("ppo", env, fact["backend"])
                            for fact in paper.about("ppo", env))  # fmt: skip
@@ -40,7 +41,7 @@ def training(results: Results) -> Section:
                 paper.column()]  # fmt: skip
         blocks += ["### A network in the rollout, nothing learned", table([head, *loops])]
     blocks += ["\n".join(sources)] if sources else []
-    missing = benches.missing(results, there, " --train", held)
+    missing = benches.missing(results, there, " --train-only")
     return Section("Throughput, PPO", blocks, there, missing)
 
 

@@ -170,17 +170,28 @@ def test_an_environment_says_what_is_measured_and_what_the_work_is_like(tmp_path
 
 def test_training_gives_one_policy_in_the_reference_and_in_a_backend(tmp_path, capsys):
     """PPO end to end, with its time split; a backend that pays otherwise learns otherwise."""
-    options = (*TINY[:-2], "--threads", "1", "--rounds", "1", "--train", "--out", tmp_path)
-    assert bench("bridged", "--backend", "rust", *options) == 0, capsys.readouterr().err
-    (cell,) = [
-        c for c in json.loads((tmp_path / "bridged.json").read_text())["cells"]
-        if c["work"] == "training"
-    ]  # fmt: skip
+    options = ("--threads", "1", "--rounds", "1", "--out", tmp_path)
+    beside, alone = (
+        (*options, *TINY[:-2], "--train"),
+        (*options, "--variant", "fs8", "--train-only"),
+    )
+    assert bench("bridged", "--backend", "rust", *beside) == 0, capsys.readouterr().err
+    assert bench("bridged", "--backend", "rust", *alone) == 0, capsys.readouterr().err
+    found = json.loads((tmp_path / "bridged.json").read_text())["cells"]
+    assert [cell["work"] for cell in found] == ["environment", "training"]
+    result = json.loads((tmp_path / "training" / "bridged.json").read_text())
+    (cell,) = result["cells"]
+    assert cell["work"] == "training"
+    assert result["command"].endswith("--train-only")
     oracle, rust = cell["results"]
+    assert oracle["policy"] == rust["policy"]
     assert oracle["policy"] == rust["policy"]
     assert 0 < rust["environment_share"]["median"] < 1
     assert "## fs8, PPO" in (tmp_path / "bridged.md").read_text()
-    assert bench("bridged", "--backend", "generous", *options) == 1
+    told = (tmp_path / "training" / "bridged.md").read_text()
+    assert "## fs8, PPO" in told
+    assert "checksum" not in told
+    assert bench("bridged", "--backend", "generous", *alone) == 1
     assert "generous, PPO learned another policy" in capsys.readouterr().err
 
 
@@ -252,6 +263,8 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         (("pong", "--variant", "stock"), "pong@stock has no same-step auto-reset"),
         (("pong", "--backend", "jx"), "unknown candidate of pong 'jx'; did you mean 'jax'?"),
         (("untrained", "--train"), "--train: no variant of untrained declares a `transfer`"),
+        (("untrained", "--train-only"), "no variant of untrained declares a `transfer`"),
+        (("pong", "--train-only", "--batch", "8"), "--train-only plays level 4's batches"),
         (("pong", "--policy", "lstm"), "unknown policy 'lstm'"),
         (("pong", "--batch", "0"), "--batch 0: a number of at least 1"),
         (("pong", "--steps", "few"), "--steps few: a number"),

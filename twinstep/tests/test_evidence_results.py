@@ -94,12 +94,23 @@ def test_ppo_says_the_models_work_where_it_is_known(empty):
     assert row[9:11] == ["12,345", "38.9"]
 
 
-def test_what_would_add_ppo_to_a_result_measures_its_other_cells_too(empty):
+def test_ppo_measured_alone_stands_for_what_was_measured_beside_random_play(empty):
+    found = committed("emurust.json")
+    put(empty.there("emurust.json"), found)
+    cells = [c for c in found["cells"] if c["work"] == "training"]
+    cells[0]["results"][1]["rate"]["median"] *= 2
+    put(empty.there("training", "emurust.json"), found | {"cells": cells})
+    section = ppo.training(empty)
+    (row,) = rows(section, "emurust-v0", "cpu", "catch-values", "2", "32", "rust")
+    assert row[6].startswith("77.9K")
+    assert section.measured == ["emurust"]
+
+
+def test_what_would_add_ppo_is_a_result_of_its_own(empty):
     put(empty.there("tcgjax.json"), committed("tcgjax.json"))
     commands = {each.what: each.command for each in ppo.training(empty).missing}
-    wanted = committed("tcgjax.json")["command"] + " --train --out "
-    assert commands["tcgjax"].startswith(wanted)
-    assert commands["pong"].startswith("twinstep bench pong --train")
+    assert commands["tcgjax"] == f"twinstep bench tcgjax --train-only --out {empty.folder}"
+    assert commands["pong on a GPU"].endswith(f"--train-only --out {empty.folder}/gpu")
 
 
 # What was verified
