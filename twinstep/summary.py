@@ -1,13 +1,16 @@
 """What the controller makes of all results: reports, the verdict, the last lines.
 
 Workers attach plain data to their test reports; only this side writes files, so a run under
-xdist and one without give the same bytes.
+xdist and one without give the same bytes, but for the command that the verdict names.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shlex
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from twinstep import __version__, github, paths, report, report_text, scheduling, tally
+from twinstep import __version__, github, machine, paths, report, report_text, scheduling, tally
 from twinstep.cache import TraceCache, export
 from twinstep.registry import Pair
 from twinstep.verdicts import versions
@@ -203,6 +206,9 @@ class Summary:
             "schema": 1,
             "twinstep": __version__,
             "versions": versions(),
+            "command": shlex.join(["pytest", *self._config.invocation_params.args]),
+            "machine": machine.machine(sorted(os.sched_getaffinity(0))),
+            "date": time.strftime("%Y-%m-%d"),
             "pairs": self._finished(),
             "reports": sorted(self._records),
         }
