@@ -168,8 +168,7 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
         "reference": subjects[0].env.oracle.title,
         "command": request.command(),
         "request": asdict(request),
-        "machine": machine.machine(cores[: max(request.threads)]),
-        "versions": machine.versions(),
+        **machine.made(cores[: max(request.threads)]),
         "variables": ENVIRONMENT,
         "load_average": {"before": before, "after": machine.load()},
         "sources": {

@@ -60,6 +60,8 @@ def _head(result: Result) -> str:
         f"- load average: {numbers(load['before'])} before, {numbers(load['after'])} after",
         "- variables: " + " ".join(f"`{n}={v}`" for n, v in result["variables"].items()),
     ]
+    if "date" in result:  # Results of before it was written have none.
+        facts.append(f"- date: {result['date']}")
     if compilers := _all(result, "compiler"):
         facts.append(f"- the reference's compiler: {'; '.join(compilers)}")
     return (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -97,9 +96,7 @@ def run(args: argparse.Namespace) -> int:
             "policies": trained,
             "command": _command(args, subject.variant.name, env.backend),
             "games": args.games,
-            "machine": machine.machine(sorted(os.sched_getaffinity(0))),
-            "versions": machine.versions(),
-            "date": time.strftime("%Y-%m-%d"),
+            **machine.made(),
         }
         _write(args.json, result)
         print(f"written: {args.json}")

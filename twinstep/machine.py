@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import subprocess
+import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -65,6 +66,18 @@ def versions() -> dict[str, str]:
     if flags := os.environ.get("XLA_FLAGS"):
         found["XLA_FLAGS"] = flags
     return found
+
+
+def made(cores: Sequence[int] | None = None) -> dict[str, Any]:
+    """Return what a result says of where and when it was made.
+
+    cores: those that took part, None for all that this process may use.
+    """
+    return {
+        "machine": machine(sorted(os.sched_getaffinity(0)) if cores is None else cores),
+        "versions": versions(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
 
 
 def load() -> list[float]:

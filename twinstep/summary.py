@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shlex
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -205,10 +203,9 @@ class Summary:
             **({"run": self._run(nonce)} if nonce else {}),
             "schema": 1,
             "twinstep": __version__,
+            **machine.made(),
             "versions": versions(),
             "command": shlex.join(["pytest", *self._config.invocation_params.args]),
-            "machine": machine.machine(sorted(os.sched_getaffinity(0))),
-            "date": time.strftime("%Y-%m-%d"),
             "pairs": self._finished(),
             "reports": sorted(self._records),
         }

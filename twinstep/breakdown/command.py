@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import re
 import statistics
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,9 +106,7 @@ def record(request: Request, progress: Callable[[str], None]) -> dict[str, Any]:
         "steps": request.steps,
         "peak": statistics.median(peaks) if peaks else 0.0,
         "rows": rows,
-        "machine": machine.machine(sorted(os.sched_getaffinity(0))),
-        "versions": machine.versions(),
-        "date": time.strftime("%Y-%m-%d"),
+        **machine.made(),
     }
 
 

@@ -39,8 +39,7 @@ def result(campaign: Campaign, command: str, cores: list[int], stopped: bool) ->
         "kept": campaign.kept,
         "own_first": list(campaign.early),
         "sampled": [mutant.id for mutant in campaign.mutants] if plan.sample else [],
-        "machine": machine.machine(cores),
-        "versions": machine.versions(),
+        **machine.made(cores),
         "load_average": machine.load(),
         "mutants": campaign.in_order(),
     }
@@ -70,6 +69,8 @@ def _head(found: dict[str, Any]) -> Iterator[str]:
     yield f"- system: {who['os']}"
     versions = ", ".join(f"{name} {text}" for name, text in found["versions"].items())
     yield f"- versions: {versions}"
+    if "date" in found:  # Results of before it was written have none.
+        yield f"- date: {found['date']}"
     yield f"- load average at the end: {found['load_average']}"
     if found["kept"]:
         yield f"- {found['kept']} mutants were settled by an earlier run, and not asked again"

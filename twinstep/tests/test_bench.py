@@ -191,6 +191,7 @@ def test_training_gives_one_policy_in_the_reference_and_in_a_backend(tmp_path, c
     told = (tmp_path / "training" / "bridged.md").read_text()
     assert "## fs8, PPO" in told
     assert "checksum" not in told
+    assert f"- date: {result['date']}" in told
     assert bench("bridged", "--backend", "generous", *alone) == 1
     assert "generous, PPO learned another policy" in capsys.readouterr().err
 

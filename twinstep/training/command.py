@@ -7,7 +7,6 @@ import contextlib
 import errno
 import io
 import json
-import os
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -180,9 +179,7 @@ def _write(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
         "steps": done.steps,
         "score": [None if np.isnan(score) else float(score) for score in done.score],
         "evaluation": [row._asdict() for row in rows],
-        "machine": machine.machine(sorted(os.sched_getaffinity(0))),
-        "versions": machine.versions(),
-        "date": time.strftime("%Y-%m-%d"),
+        **machine.made(),
     }
     paths.write_atomically(folder / "policy.npz", file.getvalue())
     paths.write_atomically(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
