@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from twinstep.errors import UserError
@@ -25,11 +26,14 @@ _PARTS = ("environment", "settings", "steps", "score", "evaluation", "machine", 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that ended. points: environment steps, and each seed's score where it has one."""
+    """A run that ended. curve: the text of metrics.csv. points: environment steps, and each seed's
+    score where it has one.
+    """
 
     name: str
     settings: Settings
     result: Found
+    curve: str
     points: dict[int, list[float]]
 
     @property
@@ -57,7 +61,9 @@ def runs(results: Results) -> list[Run]:
                 f"{folder} holds no result.json: its run did not end; go on with it "
                 f"(`twinstep train --resume {folder}`), or remove it"
             )
-        found.append(Run(folder.name, load(folder), result, _points(folder / "metrics.csv")))
+        path = folder / "metrics.csv"
+        curve = _curve(path)
+        found.append(Run(folder.name, load(folder), result, curve, _points(path, curve)))
     order = {env: place for place, env in enumerate(paper.environments())}
     return sorted(
         found,
@@ -68,14 +74,18 @@ def runs(results: Results) -> list[Run]:
     )  # fmt: skip
 
 
-def _points(path: Path) -> dict[int, list[float]]:
-    """Return steps -> the scores that seeds had then; a seed has none until an episode ended."""
+def _curve(path: Path) -> str:
     try:
         text = path.read_text()
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror})") from error
     if text.partition("\n")[0] != HEADER:
         raise UserError(f"{path} is no curve of a run: its first line is not `{HEADER}`")
+    return text
+
+
+def _points(path: Path, text: str) -> dict[int, list[float]]:
+    """Return steps -> the scores that seeds had then; a seed has none until an episode ended."""
     points: dict[int, list[float]] = {}
     with whole(path):
         for row in csv.DictReader(io.StringIO(text)):
@@ -105,6 +115,11 @@ def training(results: Results) -> Section:
     ]
     if found:
         blocks += [table(rows), "\n".join(sources)]
+    if told := _digits_alike(found):
+        blocks.append(
+            "Curves of the same settings and seeds in two backends, digit by digit (nine of each "
+            "number):\n\n" + "\n".join(told)
+        )
     if len(played) > 1:
         blocks.append(table(played))
     return Section(
@@ -114,6 +129,24 @@ def training(results: Results) -> Section:
         _missing(results, found),
         _pictures(found),
     )
+
+
+def _digits_alike(found: Sequence[Run]) -> list[str]:
+    """Return a line for every two runs that differ in nothing but the backend."""
+    lines = []
+    for one, other in itertools.combinations(found, 2):
+        if replace(one.settings, backend=other.settings.backend) != other.settings or (
+            one.settings.backend == other.settings.backend
+        ):
+            continue
+        rows = [run.curve.splitlines()[1:] for run in (one, other)]
+        apart = next((row for row, its in zip(*rows, strict=False) if row != its), None)
+        if apart is None and len(rows[0]) == len(rows[1]):
+            told = f"the same, all {len(rows[0]):,} rows of `metrics.csv`"
+        else:
+            told = f"apart from batch {apart.split(',')[0] if apart else min(map(len, rows))} on"
+        lines.append(f"- {one.name} and {other.name}: {told}")
+    return lines
 
 
 def _row(run: Run) -> list[str]:

@@ -16,6 +16,7 @@ from twinstep.evidence import (
 from twinstep.evidence.reading import Results
 from twinstep.tests.evidence_results import (
     COMMITTED,
+    MADE,
     VERDICTS,
     committed,
     put,
@@ -166,13 +167,14 @@ def test_level_4_shows_the_lines_of_the_run(empty):
     counts = dict.fromkeys(pair["levels"]["level1"], 0)
     pair["levels"] = {"level4": counts | {"passed": 4}}
     pair["lines"] = ["L3 other", "L4 pong@fs8: n=10 seeds, |d| < 1: equivalent"]
-    put(empty.there("transfer", "pong.json"), verdict | {"pairs": {"pong@fs8-jax": pair}})
+    one = {"command": "pytest -m level4", "pairs": {"pong@fs8-jax": pair}}
+    put(empty.there("transfer", "pong.json"), verdict | MADE | one)
     section = verification.transfer(empty)
     assert section.measured == ["pong"]
     text = section.markdown("")
     assert r"| pong@fs8-jax | 4 | L4 pong@fs8: n=10 seeds, \|d\| < 1: equivalent |" in text
     assert "L3 other" not in text
-    assert "machine not recorded; twinstep 0.1.0" in text
+    assert "- pong: `pytest -m level4`; Test CPU (x86_64), 1 of 2 cores" in text
     assert rows(section, "pong", "return", "1", "C") == [
         ["pong", "return", "1", "C", "28.01", "28.04"]
     ]

@@ -96,6 +96,23 @@ def test_curves_of_a_pair_are_means_over_the_seeds_with_a_band(empty):
     assert "tcgjax, trained in the reference" in whats
 
 
+def test_curves_of_two_backends_are_compared_digit_by_digit(empty):
+    scores = [[1.0], [2.0], [3.0]]
+    for name, backend, last in (("a", "oracle", 3.0), ("b", "jax", 3.0), ("c", "rust", 3.0001)):
+        trained(empty.there("runs", name), backend, [*scores[:2], [last]], seeds=(4,))
+    trained(empty.there("runs", "d"), "oracle", scores, seeds=(5,))
+    trained(empty.there("runs", "e"), "rust", scores, seeds=(4,))
+    text = curves.training(empty).markdown("")
+    told = [line for line in text.splitlines() if line.startswith("- ") and " and " in line]
+    assert told == [
+        "- a and b: the same, all 3 rows of `metrics.csv`",
+        "- a and c: apart from batch 3 on",
+        "- a and e: the same, all 3 rows of `metrics.csv`",
+        "- b and c: apart from batch 3 on",
+        "- b and e: the same, all 3 rows of `metrics.csv`",
+    ]
+
+
 def test_runs_that_differ_in_more_than_the_backend_are_apart(empty):
     trained(empty.there("runs", "a"), "jax", [[1, 2]])
     trained(empty.there("runs", "b"), "jax", [[1, 2]])
