@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.breakdown import command as breakdown
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.evidence import command as evidence
+from twinstep.interrupts import ended_as_by_ctrl_c
 from twinstep.mutants import command as mutants
 from twinstep.prompts import command as prompt
 from twinstep.protocols import NotCallable
@@ -29,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
     """
     args = _parser().parse_args(argv)
     try:
-        with _ended_as_by_ctrl_c():
+        with ended_as_by_ctrl_c():
             return args.run(args)
     except UserError as error:
         print(f"twinstep: {error}", file=sys.stderr)
@@ -42,22 +40,6 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 0
-
-
-@contextlib.contextmanager
-def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """`kill`, and a terminal that is closed, end a command as Ctrl-C does: nothing is lost.
-
-    What is ignored, as below nohup, is ignored still.
-    """
-    named = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) == signal.SIG_DFL]
-    for number in named:
-        signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number in named:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -72,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     subject = variant_of(args.env, args.variant or declared.variants[0].name)
     players = {name: player_of(declared, name) for name in declared.players}
     for folder in args.policy:
-        players[folder] = trained_player(Path(folder), args.env)
+        if folder in players:
+            raise UserError(f"--policy {folder}: there is a player of this name already")
+        players[folder] = trained_player(Path(folder), subject)
     # What --json cannot tell is said before any game is played.
     trained = {folder: _trained(Path(folder)) for folder in args.policy} if args.json else {}
     env = Env(subject, args.backend or declared.candidates[0].name, "same-step")

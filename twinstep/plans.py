@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 
 #: Batches trained between two words on the progress; those of one compiled program.
 CHUNK = 8
+#: The largest whole number that counts anything of PPO's.
+MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,28 @@ class PPO:
     double_buffer: bool = False
 
     def __post_init__(self) -> None:
-        if self.anneal < 0:
-            raise ValueError(f"anneal = {self.anneal}: a number of batches, or 0")
-        if self.minibatches < 1 or self.lanes % self.minibatches:
+        """ValueError for the first value that is out of its range."""
+        for name, least in (("epochs", 1), ("minibatches", 1), ("lanes", 1), ("steps", 1)):
+            _require(name, getattr(self, name), least, MOST)
+        for name in ("memory", "anneal"):
+            _require(name, getattr(self, name), 0, MOST)
+        for units in self.hidden:
+            _require("hidden", units, 1, MOST)
+        for name in ("learning_rate", "clip", "norm"):
+            value = getattr(self, name)
+            if not 0 < value < math.inf:
+                raise ValueError(f"{name} = {value}: a number above 0 is needed")
+        for name in ("gamma", "lam"):
+            _require(name, getattr(self, name), 0, 1)
+        for name in ("entropy", "value"):
+            _require(name, getattr(self, name), 0, sys.float_info.max)
+        if self.lanes % self.minibatches:
             raise ValueError(f"{self.minibatches} minibatches do not divide {self.lanes} lanes")
+
+
+def _require(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{name} = {value}: it lies between {least:g} and {most:g}")
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
-import zlib
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from twinstep import npz
 from twinstep.contract import Contract, canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Frame
@@ -34,13 +32,13 @@ def pack(contract: Contract, frame: Frame, seed: np.ndarray, ended: np.ndarray) 
 
 def unpack(contract: Contract, data: bytes) -> tuple[dict[str, np.ndarray], Any, Any]:
     """Return fields, seeds and ended of `pack`; UserError if they are of another environment."""
+    not_so = "this is not a saved state"
+    arrays = npz.arrays_of(data, not_so)
+    head = npz.head_of(arrays, not_so)
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-        head = json.loads(arrays.pop("head").tobytes())
         seed, ended = arrays.pop("seed"), arrays.pop("ended")
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
-        raise UserError(f"this is not a saved state ({error})") from error
+    except KeyError as error:
+        raise UserError(f"{not_so} ({error})") from error
     if head.get("schema") != SCHEMA:
         raise UserError(f"the state has schema {head.get('schema')}; this twinstep reads {SCHEMA}")
     wanted = {name: contract.params[name] for name in sorted(contract.params)}

@@ -15,6 +15,7 @@ from twinstep.training import loop
 from twinstep.training.evaluating import Row
 from twinstep.training.metrics import NAMES, Metrics
 from twinstep.training.settings import Settings
+from twinstep.training.trained import POLICY
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "benchmarks"
@@ -70,7 +71,8 @@ def trained(where, backend, scores, seeds=(0, 1), **other):
     """Write a run as `twinstep train` does, with these scores [B, S] of its batches."""
     small = PPO(lanes=32, steps=8, minibatches=4, hidden=(8,))
     settings = Settings("pong", "fs8", backend, 256 * len(scores), tuple(seeds), ppo=small)
-    loop.begin(where, settings)
+    where.mkdir(parents=True)
+    (where / "settings.toml").write_text(settings.toml())
     metrics = Metrics(where, settings.seeds, 256, 0)
     curve = {name: np.zeros((len(scores), len(seeds))) for name in NAMES}
     metrics.add(curve | {"score": np.array(scores, float)}, 1.0)
@@ -78,7 +80,8 @@ def trained(where, backend, scores, seeds=(0, 1), **other):
     last = np.array(scores[-1], float)
     done = loop.Done(len(scores), 256 * len(scores), 1.0, 1.0, {"w": np.zeros(2)}, last)
     played = [Row("oracle", "", 128, (3.0, 5.0), 2.5, 5.5, 0.25)]
-    train._write(where, settings, done, played)
+    train._keep(where / POLICY, done.params)
+    train._tell(where, settings, done, played)
 
 
 @functools.cache

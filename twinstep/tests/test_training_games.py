@@ -11,14 +11,18 @@ import pytest
 
 from twinstep import registry
 from twinstep.cli import main
+from twinstep.contracts.pokejax import POKEJAX
 from twinstep.contracts.tcgjax import TCGJAX
 from twinstep.errors import UserError
+from twinstep.players import variant_of
 from twinstep.selfplay import SelfPlay
 from twinstep.training import evaluating
 from twinstep.training.arenas import arena_of, player_named
 from twinstep.training.settings import load, settle
 from twinstep.training.trained import gumbel, trained_player
 from twinstep.versus import Versus
+
+GAME = variant_of("tcgjax", TCGJAX.variants[0].name)
 
 #: The reference in Python needs no compilation, and few steps.
 TINY = """
@@ -63,7 +67,7 @@ def test_a_game_is_trained_against_whom_the_settings_name(against, kind, tiny):
         assert type(arena) is kind
         assert arena.backend == "oracle"
         if kind is Versus:
-            assert arena._other is player_named("tcgjax", "scripted")
+            assert arena._other is player_named(GAME, "scripted")
     finally:
         arena.close()
 
@@ -92,7 +96,7 @@ def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys, m
     assert [(row["backend"], row["against"]) for row in rows] == [
         ("oracle", "random"), ("oracle", "scripted"),
     ]  # fmt: skip
-    assert met == [player_named("tcgjax", name) for name in ("random", "scripted")]
+    assert met == [player_named(GAME, name) for name in ("random", "scripted")]
     assert all(0 <= row["low"] <= row["means"][0] <= row["high"] <= 1 for row in rows)
 
 
@@ -126,7 +130,7 @@ def test_a_policy_of_unknown_training_is_one_clear_line_before_any_game(run, cap
 
 
 def test_a_trained_player_draws_legal_actions_as_its_policy_does(run):
-    player = trained_player(run, "tcgjax")
+    player = trained_player(run, GAME)
     rng = np.random.default_rng(0)
     width, size = player._policy.width, player._policy.inputs
     obs = np.tile(rng.normal(size=(1, size)).astype(np.float32), (40_000, 1))
@@ -157,18 +161,69 @@ def test_noise_of_a_word_is_gumbels_finite_and_alike_in_numpy_and_jax():
 
 def test_a_run_that_cannot_be_a_player_is_one_clear_line(run, tiny, tmp_path):
     with pytest.raises(UserError, match="was trained in tcgjax, not in pokejax"):
-        trained_player(run, "pokejax")
+        trained_player(run, variant_of("pokejax", POKEJAX.variants[0].name))
     with pytest.raises(UserError, match="holds no training run"):
-        trained_player(tmp_path, "tcgjax")
+        trained_player(tmp_path, GAME)
     folder = tmp_path / "memory"
     config = tmp_path / "memory.toml"
     config.write_text(TINY.replace("hidden", "memory = 2\nhidden"))
     assert main(["train", "tcgjax", "--config", str(config), "--out", str(folder)]) == 0
     with pytest.raises(UserError, match="a policy with a memory is no player"):
-        trained_player(folder, "tcgjax")
-    assert player_named("tcgjax", str(run))
+        trained_player(folder, GAME)
+    assert player_named(GAME, str(run))
     (folder / "policy.npz").write_bytes(b"half")
     config.write_text((folder / "settings.toml").read_text().replace("memory = 2", "memory = 0"))
     (folder / "settings.toml").write_text(config.read_text())
     with pytest.raises(UserError, match="holds no policy"):
-        trained_player(folder, "tcgjax")
+        trained_player(folder, GAME)
+    with np.load(run / "policy.npz") as held:
+        np.savez(folder / "policy.npz", **{n: held[n] for n in held if n != "critic_b"})
+    with pytest.raises(UserError, match="holds no policy of its settings"):
+        trained_player(folder, GAME)
+
+
+@pytest.mark.parametrize("changed", ["policy", "module"])
+def test_a_run_against_a_player_that_has_changed_does_not_go_on(
+    changed, run, tiny, tmp_path, capsys, monkeypatch
+):
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    module = tmp_path / "my_players.py"
+    source = "def first(obs, legal, word, xp):\n    return legal.argmax(-1).astype('int32')\n"
+    module.write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    against = str(other) if changed == "policy" else "my_players:first"
+    folder = tmp_path / "run"
+    words = ["train", "tcgjax", "--config", str(tiny), "--against", against, "--out", str(folder)]
+    assert main(words) == 0
+    more = ["train", "--resume", str(folder), "--steps", "1024"]
+    with np.load(other / "policy.npz") as held:
+        policy = {name: held[name] + 1 for name in held}
+    if changed == "policy":
+        np.savez(other / "policy.npz", **policy)
+    else:
+        module.write_text(source + "# another\n")
+    assert main(more) == 4
+    assert "its code is" in capsys.readouterr().err
+    if changed == "policy":
+        shutil.copy(run / "policy.npz", other / "policy.npz")
+    else:
+        module.write_text(source)
+    assert main(more) == 0
+
+
+def test_a_policy_named_like_a_player_does_not_take_its_place(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(run, tmp_path / "random")
+    assert main(["elo", "tcgjax", "--policy", "random", "--games", "2"]) == 4
+    assert "--policy random: there is a player of this name" in capsys.readouterr().err
+
+
+def test_a_policy_that_sees_and_does_other_things_is_no_player(run, monkeypatch):
+    other = dataclasses.replace(
+        GAME.contract, observation=dataclasses.replace(GAME.contract.observation, shape=(7,))
+    )
+    subject = variant_of("tcgjax", GAME.variant.name)
+    monkeypatch.setitem(subject.__dict__, "contract", other)
+    with pytest.raises(UserError, match="where other things are seen and done than in"):
+        trained_player(run, subject)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep import paths
+from twinstep import npz, paths
 from twinstep.errors import UserError
 
 #: Grows when a written byte changes its meaning.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def write(path: Path, head: Mapping[str, Any], tree: Any) -> None:
@@ -39,24 +37,28 @@ def read(path: Path, like: Any) -> Any:
     """Return the tree of a checkpoint; like: a tree of the same structure, shapes and dtypes."""
     _, arrays = _read(path)
     leaves, structure = jax.tree.flatten(like)
-    if len(arrays) != len(leaves):
+    names = [f"leaf{i}" for i in range(len(leaves))]
+    if set(arrays) != set(names):
         raise UserError(f"{path} holds {len(arrays)} arrays and this run has {len(leaves)}")
     return jax.tree.unflatten(
-        structure, [_like(path, arrays[f"leaf{i}"], leaf) for i, leaf in enumerate(leaves)]
+        structure,
+        [_like(path, arrays[name], leaf) for name, leaf in zip(names, leaves, strict=True)],
     )
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    not_so = f"{path} is no checkpoint"
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-        head = json.loads(arrays.pop("head").tobytes())
-    except FileNotFoundError:
-        raise UserError(f"{path.parent} holds no checkpoint yet: begin anew") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{path} is no checkpoint ({error})") from error
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{not_so} ({error.strerror})") from error
+    arrays = npz.arrays_of(data, not_so)
+    head = npz.head_of(arrays, not_so)
     if head.get("schema") != SCHEMA:
-        raise UserError(f"{path} has schema {head.get('schema')}; this twinstep reads {SCHEMA}")
+        raise UserError(
+            f"{path} is of another version: it has schema {head.get('schema')}, this twinstep "
+            f"reads {SCHEMA}; begin anew"
+        )
     return head, arrays
 
 

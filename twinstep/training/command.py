@@ -54,7 +54,8 @@ def add_to(commands: Any) -> None:
         help="train together with other processes: where the first can be reached, how many there "
         "are, which one this is")  # fmt: skip
     add("--evaluate", type=int, default=0, metavar="N",
-        help="play N episodes in the backend and in the reference; default: none")  # fmt: skip
+        help="play N episodes of each policy in the backend and in the reference; "
+        "default: none")  # fmt: skip
     add("--opponent", action="append", default=[],
         help="with --evaluate, in a game of two: a player; default: as --against")  # fmt: skip
     parser.set_defaults(run=run)
@@ -77,9 +78,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _train(args: argparse.Namespace, others: Hosts | None) -> int:
     from twinstep.training import arenas, evaluating, hosts, loop
+    from twinstep.training.trained import POLICY
 
     if args.evaluate < 0:
         raise UserError(f"--evaluate {args.evaluate}: at least 1, or left out")
+    if args.opponent and not args.evaluate:
+        raise UserError("--opponent: whom policies are evaluated against; say --evaluate N, too")
     folder, wanted = _resumed(args) if args.resume else _begun(args)
     opponents = evaluating.opponents_of(wanted, args.opponent) if args.evaluate else []
     arenas.require_possible(wanted)
@@ -87,8 +91,9 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
     if args.evaluate and probe.problem:
         raise OracleMissing(probe.problem, probe.mend)
     leads = others is None or others.leads
-    if not args.resume and leads:
-        loop.begin(folder, wanted)
+    new = not args.resume and leads
+    if new:
+        loop.require_new(folder)
     progress = on_a_terminal()
     rows: list[Row] = []
     try:
@@ -96,21 +101,24 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
             if others:
                 stack.enter_context(hosts.together(others))
             own = stack.enter_context(hosts.own_folder(folder, others))
-            done = loop.go_on(own, wanted, progress, args.checkpoint, args.devices)
+            done = loop.train(own, wanted, progress, args.checkpoint, args.devices, new)
         if not leads:
             return 0
-        _write(folder, wanted, done, _evaluated(folder, done.steps))
+        _keep(folder / POLICY, done.params)
+        if not _told(folder, done.steps):
+            _tell(folder, wanted, done, [])
         if args.evaluate:
             backends = list(dict.fromkeys([wanted.backend, "oracle"]))
             rows = evaluating.evaluate(
                 wanted, done.params, backends, opponents, args.evaluate, progress
             )
-            _write(folder, wanted, done, rows)
+            _tell(folder, wanted, done, rows)
     except KeyboardInterrupt:
-        print(f"`twinstep train --resume {folder}` goes on from the last checkpoint")
+        if (folder / "settings.toml").is_file():
+            print(f"`twinstep train --resume {folder}` goes on from the last checkpoint")
         raise
     except OSError as error:
-        if error.errno not in _UNWRITABLE:
+        if error.errno not in _UNWRITABLE and not _inside(folder, error.filename):
             raise
         raise UserError(
             f"{folder} cannot be written to ({error.strerror}): what the last checkpoint holds is "
@@ -158,21 +166,31 @@ def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
     return args.resume, wanted
 
 
-def _evaluated(folder: Path, steps: int) -> list[Row]:
-    """Return how the same policies did before: a killed evaluation does not take that away."""
-    from twinstep.training.evaluating import Row
+def _told(folder: Path, steps: int) -> bool:
+    """Whether it is known already what a run of so many steps made: then it is the same again.
 
+    How it was evaluated, where and when, stays until the next evaluation has ended.
+    """
     try:
         held = json.loads((folder / "result.json").read_bytes())
-        return [Row(**row) for row in held["evaluation"]] if held["steps"] == steps else []
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return bool(held["steps"] == steps)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
-def _write(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
-    """Write what a run made: its policies, and what is known of them."""
+def _inside(folder: Path, name: Any) -> bool:
+    return isinstance(name, str) and Path(name).absolute().is_relative_to(folder.absolute())
+
+
+def _keep(path: Path, params: dict[str, np.ndarray]) -> None:
+    """Write the policies that a run made."""
     file = io.BytesIO()
-    np.savez(file, **done.params)  # type: ignore[arg-type]
+    np.savez(file, **params)  # type: ignore[arg-type]
+    paths.write_atomically(path, file.getvalue())
+
+
+def _tell(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
+    """Write what is known of the policies that a run made."""
     result = {
         "environment": wanted.subject().contract.version,
         "settings": asdict(wanted),
@@ -181,7 +199,6 @@ def _write(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
         "evaluation": [row._asdict() for row in rows],
         **machine.made(),
     }
-    paths.write_atomically(folder / "policy.npz", file.getvalue())
     paths.write_atomically(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
 
 

@@ -60,13 +60,17 @@ def evaluate(
     episodes: int,
     progress: Callable[[str], None],
 ) -> list[Row]:
-    """Play at least so many first episodes with each policy, actions sampled as in training.
+    """Play so many episodes with each policy, actions sampled as in training.
 
-    params: name -> f32[S, ...]. against: players of a game of two. The same seeds in each row.
+    They are the first ones of each lane; where lanes do not divide them, the last lanes' latest
+    are left out, whatever came of them. params: name -> f32[S, ...]. against: players of a game of
+    two. The same seeds in each row.
     """
     cast = Cast(policy_of(settings), params)
     lanes = min(episodes, LANES)
     games = -(-episodes // lanes)
+    # Scores come lane by lane.
+    counted = np.sort(np.arange(lanes * games).reshape(lanes, games).T.ravel()[:episodes])
     plan = settings.subject().contract.transfer or Transfer(0.0, 0.0)
     seeds = environment_seeds(EVALUATION, cast.size * lanes)
     rows = []
@@ -75,12 +79,13 @@ def evaluate(
         try:
             for name in against or ("",):
                 progress(f"evaluating in {backend}{f' against {name}' if name else ''}")
-                arena: Any = Versus(env, player_named(settings.env, name)) if name else env
+                arena: Any = Versus(env, player_named(settings.subject(), name)) if name else env
                 played = play(arena, cast, seeds, (EVALUATION,), plan, games)
-                cut = float(1 - played.finished.mean())
-                low, high = interval(played.scores, win_rate=bool(name))
-                means = tuple(float(mean) for mean in played.scores.mean(1))
-                rows.append(Row(backend, name, lanes * games, means, low, high, cut))
+                scores, finished = played.scores[:, counted], played.finished[:, counted]
+                low, high = interval(scores, win_rate=bool(name))
+                means = tuple(float(mean) for mean in scores.mean(1))
+                cut = float(1 - finished.mean())
+                rows.append(Row(backend, name, episodes, means, low, high, cut))
         finally:
             env.close()
     return rows
@@ -95,7 +100,7 @@ def opponents_of(settings: Settings, wanted: Sequence[str]) -> list[str]:
 
             names = list(registry.environment(settings.env).players)
         for name in names:
-            player_named(settings.env, name)
+            player_named(settings.subject(), name)
         return names
     return [settings.against]
 

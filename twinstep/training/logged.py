@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from twinstep.timestep import TimeStep
 
 #: Steps played again between two words on the progress.
 _WORDS = 1000
+#: Bytes read at once.
+_PART = 1 << 20
 
 
 class Logged:
@@ -30,6 +33,7 @@ class Logged:
         action = arena.contract.action
         whole = isinstance(action, Discrete)
         self._dtype = np.min_scalar_type(action.n - 1) if whole else np.dtype(action.dtype)
+        self._made = hashlib.sha256()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._arena, name)
@@ -38,34 +42,59 @@ class Logged:
         """Write the actions and apply them."""
         if self._file is None:
             self._file = self._path.open("wb")
-        self._file.write(np.ascontiguousarray(actions, self._dtype).tobytes())
+        row = np.ascontiguousarray(actions, self._dtype).tobytes()
+        self._made.update(row)
+        self._file.write(row)
         return self._arena.step(state, actions)
 
+    @property
+    def digest(self) -> str:
+        """The hash of all actions so far."""
+        return self._made.hexdigest()
+
     def again(
-        self, states: Sequence[Any], lanes: int, steps: int, progress: Callable[[str], None]
-    ) -> tuple[Any, ...]:
-        """Apply the first `steps` actions of the file; return the states after them.
+        self,
+        states: Sequence[Any],
+        lanes: int,
+        steps: int,
+        digest: str,
+        progress: Callable[[str], None],
+    ) -> tuple[tuple[Any, ...], list[TimeStep]]:
+        """Apply the first `steps` actions of the file; return the states after them, and the last
+        step of each.
 
         states: of a reset from the same seeds, which share the lanes evenly and stepped in turn.
-        UserError if the file is shorter.
+        digest: as it was then. UserError if the file does not hold these actions.
         """
         states, action = list(states), self._arena.contract.action
         shape = (lanes // len(states), *action.shape)
         size = math.prod(shape) * self._dtype.itemsize
+        self._read(steps * len(states) * size, digest)
+        shown: list[Any] = [None] * len(states)
+        for step in range(steps):
+            for which, state in enumerate(states):
+                row = np.frombuffer(self._file.read(size), self._dtype).reshape(shape)
+                states[which], shown[which] = self._arena.step(state, row.astype(action.dtype))
+            if step % _WORDS == 0:
+                progress(f"playing again what was played: step {step:,} of {steps:,}")
+        return tuple(states), shown
+
+    def _read(self, size: int, digest: str) -> None:
+        """Open the file, whose first `size` bytes must be those of the digest, at its beginning."""
         try:
             self._file = self._path.open("r+b")
         except OSError as error:
             raise UserError(f"{self._path} cannot be read ({error.strerror})") from error
-        for step in range(steps):
-            for which, state in enumerate(states):
-                row = self._file.read(size)
-                if len(row) < size:
-                    raise UserError(f"{self._path} lacks steps that the checkpoint has: begin anew")
-                played = np.frombuffer(row, self._dtype).reshape(shape).astype(action.dtype)
-                states[which], _ = self._arena.step(state, played)
-            if step % _WORDS == 0:
-                progress(f"playing again what was played: step {step:,} of {steps:,}")
-        return tuple(states)
+        left = size
+        while left and (part := self._file.read(min(left, _PART))):
+            self._made.update(part)
+            left -= len(part)
+        if left or self.digest != digest:
+            problem = "lacks" if left else "holds others than"
+            raise UserError(
+                f"{self._path} {problem} the actions that led to the checkpoint: begin anew"
+            )
+        self._file.seek(0)
 
     def flush(self) -> None:
         """Let the disk have what was written."""

@@ -7,7 +7,6 @@ the same actions again from the same seeds, which every backend can, the referen
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import fcntl
 import math
 import time
@@ -18,17 +17,16 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from twinstep import __version__, paths, registry
+from twinstep import paths
 from twinstep.errors import UserError
 from twinstep.ppo import Trainer
 from twinstep.sharding import mesh_of, whole
-from twinstep.training import checkpoints
+from twinstep.training import checkpoints, heads
 from twinstep.training.arenas import arena_of
 from twinstep.training.hosts import agreed
 from twinstep.training.logged import Logged
 from twinstep.training.metrics import Metrics
 from twinstep.training.settings import Settings
-from twinstep.verdicts import sources_hash
 
 
 class Done(NamedTuple):
@@ -46,44 +44,49 @@ class Done(NamedTuple):
     score: np.ndarray
 
 
-def begin(folder: Path, settings: Settings) -> None:
-    """Make the folder of a new run. UserError if it holds anything."""
+def require_new(folder: Path) -> None:
+    """UserError if the folder of a new run holds anything, or cannot be made."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(
             f"{folder} is not empty: choose another --out, or go on with --resume {folder}"
         )
-    if not paths.writable(folder):
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not paths.writable(there):
         raise UserError(f"{folder} cannot be written to: choose another --out")
-    paths.write_atomically(folder / "settings.toml", settings.toml().encode())
 
 
-def go_on(
+def train(
     folder: Path,
     settings: Settings,
     progress: Callable[[str], None],
     every: float,
     devices: int = 1,
+    new: bool = False,
 ) -> Done:
     """Train until the settings' steps are done, from the folder's checkpoint if there is one.
 
     every: seconds between two checkpoints, at least; when they are written changes nothing that is
-    learned. devices: see sharding.mesh_of. UserError where the checkpoint is of something else,
+    learned. devices: see sharding.mesh_of. new: whether the folder must be empty; one in which
+    nothing could begin is left as it was. UserError where the checkpoint is of something else,
     numbers are no longer finite, or memory does not suffice; the checkpoint before then stands.
     """
-    with _alone(folder):
-        # The steps may have been raised; a run at work keeps its own.
-        paths.write_atomically(folder / "settings.toml", settings.toml().encode())
-        arena = arena_of(settings)
-        try:
-            return _Run(folder, settings, arena, progress, every, devices).train()
-        except MemoryError as error:
-            raise _too_little(settings, str(error)) from error
-        except jax.errors.JaxRuntimeError as error:
-            if "RESOURCE_EXHAUSTED" not in str(error):
-                raise
-            raise _too_little(settings, str(error)) from error
-        finally:
-            arena.close()
+    if new:
+        require_new(folder)
+    arena = arena_of(settings)
+    try:
+        run = _Run(folder, settings, arena, progress, every, devices)
+        with _alone(folder, new):
+            # The steps may have been raised; a run at work keeps its own.
+            paths.write_atomically(folder / "settings.toml", settings.toml().encode())
+            return run.train()
+    except MemoryError as error:
+        raise _too_little(settings, str(error)) from error
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        raise _too_little(settings, str(error)) from error
+    finally:
+        arena.close()
 
 
 class _Run:
@@ -104,32 +107,20 @@ class _Run:
         self._mesh = mesh = mesh_of(devices, len(settings.seeds), settings.ppo.lanes)
         self._trainer = Trainer(played, settings.ppo, mesh)
         self._size = settings.ppo.lanes * settings.ppo.steps
-        self._head = {
-            "twinstep": __version__,
-            "environment": arena.contract.version,
-            "params": {n: str(v) for n, v in sorted(arena.contract.params.items())},
-            "backend": settings.backend,
-            "platform": arena.platform,
-            "devices": mesh.size if mesh else 1,
-            "sources": _sources(settings),
-            "jax": jax.__version__,
-            "settings": dataclasses.replace(settings, steps=1).toml(),
-        }
+        self._head = heads.head(settings, arena, mesh.size if mesh else 1)
 
     def train(self) -> Done:
-        with self._trainer.precision():
+        with self._trainer.precision(), contextlib.ExitStack() as stack:
+            if self._log:
+                stack.callback(self._log.close)
             learner, player = self._trainer.begin(list(self._settings.seeds))
             done = 0
-            if self._path.is_file():
+            if self._path.exists():
                 learner, player, done = self._restored(learner, player)
             learner, player = self._trainer.spread(learner, player)
             metrics = Metrics(self._folder, self._settings.seeds, self._size, done)
-            try:
-                return self._until_done(learner, player, done, metrics)
-            finally:
-                metrics.close()
-                if self._log:
-                    self._log.close()
+            stack.callback(metrics.close)
+            return self._until_done(learner, player, done, metrics)
 
     def _until_done(self, learner: Any, player: Any, done: int, metrics: Metrics) -> Done:
         first, begun = done, time.perf_counter()
@@ -160,32 +151,35 @@ class _Run:
         return Done(done, done * self._size, taken, speed, params, metrics.score)
 
     def _save(self, learner: Any, player: Any, done: int) -> None:
+        head = {**self._head, "batches": done}
         if self._log:
             self._log.flush()
+            head["actions"] = self._log.digest
             player = player._replace(env=None)
-        tree = whole((learner, player), self._mesh)
-        checkpoints.write(self._path, {**self._head, "batches": done}, tree)
+        checkpoints.write(self._path, head, whole((learner, player), self._mesh))
 
     def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int]:
         head = checkpoints.head_of(self._path)
-        if head.get("settings") != self._head["settings"]:
-            raise UserError(
-                f"the settings were changed after {self._path} was written: a run goes on with "
-                "what it was begun with; begin anew instead"
-            )
-        for name, value in self._head.items():
-            if head.get(name) != value:
-                raise UserError(
-                    f"{self._path} is of another version: its {name} is {head.get(name)}, here it "
-                    f"is {value}. A run goes on with what it was begun with; begin anew instead"
-                )
-        done = int(head["batches"])
+        heads.require_same(self._path, head, self._head)
+        done, digest = head.get("batches"), head.get("actions")
+        if type(done) is not int or (self._log and type(digest) is not str):
+            raise UserError(f"{self._path} is not as a run writes it: begin anew")
         if not self._log:
             return *checkpoints.read(self._path, (learner, player)), done
-        steps = done * self._settings.ppo.steps
-        lanes = len(self._settings.seeds) * self._settings.ppo.lanes
-        states = self._log.again(player.env, lanes, steps, self._progress)
         learner, kept = checkpoints.read(self._path, (learner, player._replace(env=None)))
+        if done >= self._settings.batches:
+            return learner, kept, done  # Nothing is played any more.
+        steps = done * self._settings.ppo.steps
+        seeds, lanes = kept.obs.shape[:2]
+        states, shown = self._log.again(
+            player.env, seeds * lanes, steps, str(digest), self._progress
+        )
+        parts = [np.asarray(now.obs).reshape(seeds, lanes // len(shown), -1) for now in shown]
+        if not np.array_equal(np.concatenate(parts, 1).astype(np.float32), kept.obs, True):
+            raise UserError(
+                f"the same actions no longer lead to what {self._path} holds: the environment "
+                "behaves otherwise than when the run was begun; begin anew"
+            )
         return learner, kept._replace(env=states), done
 
     def _require_finite(self, rows: dict[str, np.ndarray], done: int) -> None:
@@ -205,24 +199,24 @@ def mean_score(score: np.ndarray) -> float:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """UserError while another process trains in the folder."""
-    with (folder / ".lock").open("w") as lock:
+def _alone(folder: Path, new: bool = False) -> Iterator[None]:
+    """UserError while another process trains in the folder; new: or has done so."""
+    path = folder / ".lock"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = path.open("w")
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened ({error.strerror})") from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UserError(
                 f"another process trains in {folder}: wait for it, or end it"
             ) from error
+        if new and (folder / "settings.toml").exists():
+            raise UserError(f"another run was begun in {folder}: choose another --out")
         yield
-
-
-def _sources(settings: Settings) -> str:
-    """Return the hash of the candidate's files; "" for the reference, whose version is pinned."""
-    for candidate in registry.environment(settings.env).candidates:
-        if candidate.name == settings.backend:
-            return sources_hash(candidate)[:16]
-    return ""
 
 
 def _too_little(settings: Settings, problem: str) -> UserError:

@@ -28,16 +28,19 @@ class Metrics:
     def __init__(self, folder: Path, seeds: tuple[int, ...], size: int, done: int) -> None:
         self._seeds, self._size, self._done = seeds, size, done
         path = folder / "metrics.csv"
-        lines = path.read_text().splitlines()[1:] if done else []
-        kept = lines[: done * len(seeds)]
+        kept = _lines(path)[: done * len(seeds)] if done else []
         if len(kept) < done * len(seeds):
             raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
         #: Mean return of the latest episodes of each policy, f64[S]; NaN where none has ended.
         self.score = np.full(len(seeds), np.nan)
         for row, line in enumerate(kept):
-            word = line.split(",")[_SCORE]
-            if word:
-                self.score[row % len(seeds)] = float(word)
+            batch, place = divmod(row, len(seeds))
+            begins = [str(batch + 1), str((batch + 1) * size), str(seeds[place])]
+            score = _score(line, begins)
+            if score is None:
+                raise UserError(f"{path} is damaged in line {row + 2} (`{line[:60]}`): begin anew")
+            if not math.isnan(score):
+                self.score[place] = score
         paths.write_atomically(path, ("\n".join([HEADER, *kept]) + "\n").encode())
         self._file = path.open("a")
         self._boards = _boards(folder, seeds, done * size)
@@ -69,6 +72,26 @@ class Metrics:
         self._file.close()
         for board in self._boards:
             board.close()
+
+
+def _lines(path: Path) -> list[str]:
+    """Return a curve's rows. UserError if the file cannot be read."""
+    try:
+        return path.read_text().splitlines()[1:]
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else "no text"
+        raise UserError(f"{path} cannot be read ({said}): begin anew") from error
+
+
+def _score(line: str, begins: list[str]) -> float | None:
+    """Return the score in a row, NaN where it has none; None if the row is damaged."""
+    words = line.split(",")
+    if len(words) != len(HEADER.split(",")) or words[: len(begins)] != begins:
+        return None
+    try:
+        return [float(word) if word else math.nan for word in words][_SCORE]
+    except ValueError:
+        return None
 
 
 def _boards(folder: Path, seeds: tuple[int, ...], step: int) -> list[Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import reprlib
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +47,9 @@ class Settings:
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise UserError(f"steps = {self.steps}: at least 1 is needed")
+        for name in ("variant", "backend", "against", "shaping"):
+            _require_text(name, getattr(self, name))
+        _require_text("ppo.encode", self.ppo.encode)
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise UserError(f"seeds = {list(self.seeds)}: one or more, each once")
         if not all(0 <= seed < 2**31 // self.ppo.lanes for seed in self.seeds):
@@ -66,9 +71,22 @@ class Settings:
         """Return the file that `read` understands, with every value written out."""
         plain = dataclasses.asdict(self)
         table = plain.pop("ppo")
-        lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items()]
-        lines += ["", "[ppo]"] + [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+        lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+        lines += ["", "[ppo]"] + [f"{name} = {_toml(value)}" for name, value in table.items()]
         return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Return a value that JSON and TOML write alike, but for characters that JSON escapes."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _require_text(name: str, value: str) -> None:
+    """UserError for bytes of a command line that are no UTF-8: no file could hold them."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise UserError(f"{name} = {value!r} is no text: write it in UTF-8") from error
 
 
 def settle(
@@ -87,13 +105,13 @@ def settle(
     where = str(file) if file and not assigned else f"{file} and --set" if file else "--set"
     if given.get("env", env) != env:
         raise UserError(f"{where}: its `env` is {given['env']}, and the command says {env}")
-    given = {**given, **chosen, "env": env}
     declared = registry.environment(env)
-    variant = str(given.get("variant", declared.variants[0].name))
+    variant = str({**given, **chosen}.get("variant", declared.variants[0].name))
     plan = variant_of(env, variant).contract.transfer
     settings = _planned(env, variant, declared.candidates[0].name, plan)
     ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{where}: ppo.")
-    return _replaced(settings, given, f"{where}: ", ppo=ppo)
+    # What the command overrides is looked at, too.
+    return _replaced(_replaced(settings, given, f"{where}: ", ppo=ppo), chosen, "--")
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -102,7 +120,8 @@ def read(file: Path) -> dict[str, Any]:
         given = tomllib.loads(file.read_text())
     except OSError as error:
         raise UserError(f"{file} cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # A number of thousands of digits is a plain ValueError.
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{file} is no TOML: {error}") from error
     return _known(given, str(file))
 
@@ -110,8 +129,8 @@ def read(file: Path) -> dict[str, Any]:
 def _assigned(line: str) -> dict[str, Any]:
     """Return what a line of TOML says, in which a text needs no quotes."""
     name, equals, value = line.partition("=")
-    for text in (line, f"{name}={json.dumps(value.strip())}") if equals else ():
-        with contextlib.suppress(tomllib.TOMLDecodeError):
+    for text in (line, f"{name}={_toml(value.strip())}") if equals else ():
+        with contextlib.suppress(ValueError, RecursionError):
             return _known(tomllib.loads(text), "--set")
     raise UserError(f"--set {line}: write NAME=VALUE, as in `--set ppo.lanes=64`")
 
@@ -157,12 +176,13 @@ def _replaced(held: Any, given: Mapping[str, Any], where: str, **more: Any) -> A
         if kind is tuple and isinstance(value, list):
             fine, value = all(type(part) is int for part in value), tuple(value)
         elif kind is float and type(value) is int:
-            fine, value = True, float(value)
+            fine = abs(value) <= sys.float_info.max
+            value = float(value) if fine else value
         else:
             fine = type(value) is kind
         if not fine:
             words = "list of whole numbers" if kind is tuple else kind.__name__
-            raise UserError(f"{where}{name} = {value!r} is no {words}")
+            raise UserError(f"{where}{name} = {reprlib.repr(value)} is no {words}")
         values[name] = value
     try:
         return dataclasses.replace(held, **values, **more)

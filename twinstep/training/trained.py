@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from twinstep import npz
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.policies import Params, Policy
+from twinstep.registry import Subject
 from twinstep.training.settings import Settings, load
 from twinstep.versus import mixed
+
+#: What a run that ended keeps in its folder: name -> f32[S, ...].
+POLICY = "policy.npz"
 
 
 class TrainedPlayer:
@@ -41,22 +44,34 @@ def policy_of(settings: Settings) -> Policy:
 
 def is_run(name: str) -> bool:
     """Whether this is the folder of a training run that ended."""
-    return (Path(name) / "policy.npz").is_file()
+    return (Path(name) / POLICY).is_file()
 
 
-def trained_player(folder: Path, env: str) -> TrainedPlayer:
+def trained_player(folder: Path, subject: Subject) -> TrainedPlayer:
     """Return the first policy of a run. UserError if it cannot play such a game."""
     settings = load(folder)
+    env, contract = subject.env.name, subject.contract
     if settings.env != env:
         raise UserError(f"{folder} was trained in {settings.env}, not in {env}")
+    own = settings.subject().contract
+    if (own.observation, own.action) != (contract.observation, contract.action):
+        raise UserError(
+            f"{folder} was trained in {settings.subject().label}, where other things are seen and "
+            f"done than in {subject.label}"
+        )
     if settings.ppo.memory:
         raise UserError(f"{folder}: a policy with a memory is no player, who looks once")
+    path, policy = folder / POLICY, policy_of(settings)
+    not_so = f"{path} holds no policy"
     try:
-        with np.load(io.BytesIO((folder / "policy.npz").read_bytes())) as held:
-            params = {name: held[name][0] for name in held.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(f"{folder / 'policy.npz'} holds no policy ({error})") from error
-    return TrainedPlayer(policy_of(settings), params)
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{not_so} ({error.strerror})") from error
+    held = npz.arrays_of(data, not_so)
+    shapes = {name: (array.shape[1:], array.dtype) for name, array in held.items()}
+    if shapes != {name: (shape, np.float32) for name, shape in policy.shapes().items()}:
+        raise UserError(f"{not_so} of its settings: train it anew")
+    return TrainedPlayer(policy, {name: array[0] for name, array in held.items()})
 
 
 def gumbel(word: Array, width: int, xp: Any) -> Array:

@@ -1,0 +1,33 @@
+"""Files of named arrays that may be damaged."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from twinstep.errors import UserError
+
+
+def arrays_of(data: bytes, not_so: str) -> dict[str, np.ndarray]:
+    """Return the arrays in the bytes of an npz file. UserError that begins with `not_so`."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    # One flipped bit is enough for NotImplementedError of zipfile or TokenError of NumPy's header.
+    except Exception as error:
+        said = " ".join(str(error).split())[:100] or type(error).__name__
+        raise UserError(f"{not_so} ({said})") from error
+
+
+def head_of(arrays: dict[str, np.ndarray], not_so: str) -> dict[str, Any]:
+    """Take the JSON object named `head` out of the arrays and return it."""
+    try:
+        head = json.loads(arrays.pop("head").tobytes())
+    except (KeyError, ValueError) as error:
+        raise UserError(f"{not_so} ({error})") from error
+    if not isinstance(head, dict):
+        raise UserError(f"{not_so} (its head is no object)")
+    return head
