@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from twinstep import machine, paths, registry
 from twinstep.errors import UserError
+from twinstep.plans import MOST
 from twinstep.players import variant_of
 from twinstep.progress import on_a_terminal
 
@@ -260,8 +261,8 @@ def _hidden(contract: Any, settings: Settings, size: int) -> tuple[int, int]:
 
 def _request(args: argparse.Namespace) -> Request:
     for name in ("rounds", "lanes", "steps"):
-        if getattr(args, name) < 1:
-            raise UserError(f"--{name} {getattr(args, name)}: at least 1 is needed")
+        if not 1 <= getattr(args, name) <= MOST:
+            raise UserError(f"--{name} {getattr(args, name)}: it lies between 1 and {MOST}")
     declared = registry.environment(args.env)
     every = registry.subjects(declared, {})
     if args.variant:

@@ -103,7 +103,10 @@ def _side(row: Mapping[str, Any]) -> str:
 
 
 def _share(row: Mapping[str, Any], key: str) -> str:
-    return share(row[key]) if row.get(key) else "not told apart"
+    if not row.get(key):
+        return "not told apart"
+    # A difference of two programs comes out below 0 where clocks cannot tell them apart.
+    return share(row[key]) + (", below the noise" if row[key]["median"] < 0 else "")
 
 
 def _theirs(env: str, row: Mapping[str, Any]) -> str:

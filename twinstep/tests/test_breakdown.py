@@ -245,8 +245,9 @@ def test_the_evidence_reads_a_result(measured):
     [
         (["--size", "2G"], "--size 2G: a number of parameters like 20M or 500k is needed"),
         (["--size", "0"], "--size 0: a number of parameters"),
-        (["--rounds", "0"], "--rounds 0: at least 1 is needed"),
-        (["--lanes", "-1"], "--lanes -1: at least 1 is needed"),
+        (["--rounds", "0"], "--rounds 0: it lies between 1 and"),
+        (["--lanes", "3000000000"], "--lanes 3000000000: it lies between 1 and"),
+        (["--lanes", "-1"], "--lanes -1: it lies between 1 and"),
         (["--backend", "jaxx"], "did you mean 'jax'"),
         (["--variant", "fs9"], "fs9"),
         (["--size", "5"], "--size 5: "),

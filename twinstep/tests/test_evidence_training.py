@@ -52,6 +52,10 @@ def test_shares_of_an_iterations_time(empty):
     ]  # fmt: skip
     (row,) = rows(section, "jax", "200M")
     assert (row[4], row[-1]) == ("not told apart", "3 %")
+    below = {"median": -0.02, "min": -0.2, "max": 0.1}
+    put(empty.there("breakdown", "tcgjax.json"), timed([shares(environment_share=below)]))
+    (row,) = rows(breakdown.breakdown(empty), "the reference", "2M")
+    assert row[3] == "-2 % (-20 to 10), below the noise"
     for row in rows(section, "jax", "20M"):
         assert (row[3], row[-1]) == ("not measured: 64 GB are needed", "18 %")
     assert "64 lanes x 128 steps; peak 250 GFLOP/s; `twinstep breakdown`; Test CPU" in (

@@ -317,6 +317,8 @@ def _folder(path):
         ("metrics.csv", lambda path: _replaced(path, "\n2,", "\nx,y\n2,"), "damaged in line 4"),
         ("metrics.csv", lambda path: _replaced(path, "\n2,512,0,", "\n2,512,1,"), "in line 4"),
         ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,a"), "in line 6"),
+        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,1,"), "in line 6"),
+        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0\n"), "in line 6"),
         ("metrics.csv", lambda path: path.write_text("batch\n"), "metrics.csv lacks batches"),
         ("checkpoint.npz", _listed, "its head is no object"),
         ("checkpoint.npz", _without_batches, "checkpoint.npz is not as a run writes it"),
@@ -339,6 +341,16 @@ def test_what_is_damaged_in_a_runs_folder_is_one_clear_line(
     assert says in problem
     assert problem.count("\n") == 1
     assert {path: data for path, data in files(run).items() if path in before} == before
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_clear_line(stopped, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(stopped, run)
+    (run / "policy.npz").mkdir()
+    assert main(["train", "--resume", str(run)]) == 4
+    problem = capsys.readouterr().err
+    assert "run cannot be written to (Is a directory)" in problem
+    assert problem.count("\n") == 1
 
 
 def test_a_checkpoint_with_any_flipped_bit_is_one_clear_line(stopped, tmp_path):

@@ -89,7 +89,7 @@ class Logged:
         while left and (part := self._file.read(min(left, _PART))):
             self._made.update(part)
             left -= len(part)
-        if left or self.digest != digest:
+        if self.digest != digest:
             problem = "lacks" if left else "holds others than"
             raise UserError(
                 f"{self._path} {problem} the actions that led to the checkpoint: begin anew"
