@@ -1,9 +1,10 @@
-"""Memory that is used again and again stays with the process."""
+"""Memory: how much there is, and that what is used again and again stays with the process."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+from pathlib import Path
 
 #: mallopt's names of malloc.h, and the values given to them in bytes.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -23,3 +24,23 @@ def keep_freed_memory() -> None:
         return
     mallopt(_MMAP_THRESHOLD, _LARGEST)
     mallopt(_TRIM_THRESHOLD, _WHOLE)
+
+
+def available(system: Path = Path("/")) -> int | None:
+    """Return the bytes that programs may still take here, None where Linux does not tell.
+
+    A container's own limit counts. system: the root of the file system.
+    """
+    told = []
+    try:
+        for line in (system / "proc/meminfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "MemAvailable":
+                told.append(int(value.split()[0]) * 1024)
+        limits = system / "sys/fs/cgroup"
+        limit = (limits / "memory.max").read_text().strip()
+        if limit != "max":
+            told.append(max(0, int(limit) - int((limits / "memory.current").read_text())))
+    except (OSError, ValueError, IndexError):
+        pass
+    return min(told, default=None)

@@ -10,6 +10,7 @@ environments; a seed's parameters see its own lanes only.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ import optax
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from twinstep.contract import Discrete
 from twinstep.double_buffer import Parts, joined
 from twinstep.errors import UserError
 from twinstep.frames import Array
@@ -174,6 +176,16 @@ class Trainer:
     def together(self) -> int:
         """Batches that `advance` plays and learns: several where they are one compiled program."""
         return self._batches if self._env.traceable else 1
+
+    def batch_bytes(self, seeds: int) -> int:
+        """Return how much memory a batch takes at least: its rows, and all that was seen in them
+        once more, shuffled."""
+        contract, ppo = self._env.contract, self._ppo
+        chosen = 1 if isinstance(self.policy.action, Discrete) else self.policy.width
+        # The choice, its log-probability, the value, reward and score; three flags and a mask.
+        words = 3 * math.prod(contract.observation.shape) + ppo.memory + chosen + 4
+        flags = 3 + (self.policy.width if contract.masked else 0)
+        return seeds * ppo.lanes * ppo.steps * (4 * words + flags)
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context to train in: under float64 environments, with all dtypes written out,

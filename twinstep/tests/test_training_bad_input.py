@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import pytest
 
+from twinstep import memory
 from twinstep.cli import main
 from twinstep.env import Env
 from twinstep.environment import Probe
@@ -17,6 +18,7 @@ from twinstep.ppo import Trainer
 from twinstep.registry import Subject
 from twinstep.tests.small_runs import SMALL, files, stop_at, train
 from twinstep.training import checkpoints, loop
+from twinstep.training.arenas import arena_of
 from twinstep.training.settings import load, settle
 
 
@@ -223,6 +225,47 @@ def test_too_little_memory_is_one_clear_line(problem, small, tmp_path, monkeypat
     with pytest.raises(UserError, match="memory does not suffice for 2 seeds x 32 lanes") as found:
         train(tmp_path / "run", settle("pong", small, {}))
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("backend", ["jax", "rust"])
+def test_a_batch_that_cannot_be_held_is_refused_before_a_folder_is_made(backend, tmp_path, capsys):
+    sizes = ("ppo.lanes=1048576", "ppo.minibatches=1", "ppo.steps=100000", f"backend={backend}")
+    words = [word for size in sizes for word in ("--set", size)]
+    assert main(["train", "pong", *words, "--out", str(tmp_path / "run")]) == 4
+    problem = capsys.readouterr().err
+    assert "memory does not suffice for 1 seeds x 1048576 lanes x 100000 steps (" in problem
+    assert "GB are needed, " in problem
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_batch_takes_what_its_rows_take(small):
+    """What is seen twice and shuffled once, 4 remembered numbers, 5 words and 3 flags more."""
+    settings = settle("pong", small, {})
+    env = arena_of(settings)
+    try:
+        size = Trainer(env, settings.ppo).batch_bytes(2)
+    finally:
+        env.close()
+    seen = env.contract.observation.shape[0]
+    assert size == 2 * 32 * 8 * (4 * (3 * seen + 4 + 5) + 3)
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({"proc/meminfo": "MemTotal: 9 kB\nMemAvailable:   5 kB\n"}, 5120),
+        ({"proc/meminfo": "MemAvailable: 5 kB\n", "sys/fs/cgroup/memory.max": "4000\n",
+          "sys/fs/cgroup/memory.current": "1500\n"}, 2500),
+        ({"proc/meminfo": "MemAvailable: 5 kB\n", "sys/fs/cgroup/memory.max": "max\n"}, 5120),
+        ({"proc/meminfo": "MemAvailable: none\n"}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_free_memory_is_what_linux_and_a_container_leave(files, free, tmp_path):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert memory.available(tmp_path) == free
 
 
 @pytest.mark.parametrize("name", ["checkpoint.npz", "policy.npz"])

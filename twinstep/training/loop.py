@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from twinstep import paths
+from twinstep import memory, paths
 from twinstep.errors import UserError
 from twinstep.ppo import Trainer
 from twinstep.sharding import mesh_of, whole
@@ -75,6 +75,7 @@ def train(
     arena = arena_of(settings)
     try:
         run = _Run(folder, settings, arena, progress, every, devices)
+        run.require_memory()
         with _alone(folder, new):
             # The steps may have been raised; a run at work keeps its own.
             paths.write_atomically(folder / "settings.toml", settings.toml().encode())
@@ -108,6 +109,18 @@ class _Run:
         self._trainer = Trainer(played, settings.ppo, mesh)
         self._size = settings.ppo.lanes * settings.ppo.steps
         self._head = heads.head(settings, arena, mesh.size if mesh else 1)
+
+    def require_memory(self) -> None:
+        """MemoryError where a batch cannot be held: Linux would kill the process on the way.
+
+        A device of its own says so by itself.
+        """
+        if self._log is None and jax.default_backend() != "cpu":
+            return
+        free = memory.available()
+        needed = self._trainer.batch_bytes(len(self._settings.seeds)) / jax.process_count()
+        if free is not None and needed > free:
+            raise MemoryError(f"{needed / 1e9:,.1f} GB are needed, {free / 1e9:,.1f} GB are free")
 
     def train(self) -> Done:
         with self._trainer.precision(), contextlib.ExitStack() as stack:
