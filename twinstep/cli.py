@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
+import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from twinstep import __version__, bench, cache_command, elo, init, play, registry
 from twinstep.breakdown import command as breakdown
@@ -24,6 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command; return its exit code.
 
     0: fine. 1: a difference, or a side that cannot answer. 4: the user can put it right.
+    argv: None for the command line, where an interruption ends the process at once.
     """
     args = _parser().parse_args(argv)
     try:
@@ -35,11 +40,26 @@ def main(argv: list[str] | None = None) -> int:
     except (OracleFailed, CandidateBroken, ContractBroken, NotCallable) as error:
         print(f"twinstep: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("twinstep: interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        print("twinstep: interrupted", file=sys.stderr)
+        if argv is None:
+            _leave(130)
+        return 130
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        print(f"twinstep: {str(error.filename)[:60]}...: {error.strerror}", file=sys.stderr)
+        return 4
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once: XLA, if it is compiling, would not outlive Python's own end."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _parser() -> argparse.ArgumentParser:

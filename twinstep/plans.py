@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from dataclasses import dataclass
 
 #: Batches trained between two words on the progress; those of one compiled program.
 CHUNK = 8
 #: The largest whole number that counts anything of PPO's.
 MOST = 2**31 - 1
+#: The normal numbers of float32, in which policies are trained.
+_LEAST_FLOAT, _MOST_FLOAT = 2.0**-126, 2.0**128 - 2.0**104
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,21 @@ class PPO:
             _require("hidden", units, 1, MOST)
         for name in ("learning_rate", "clip", "norm"):
             value = getattr(self, name)
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name} = {value}: a number above 0 is needed")
+            if not _LEAST_FLOAT <= value <= _MOST_FLOAT:
+                raise ValueError(
+                    f"{name} = {value}: a number above 0 is needed, as float32 holds it"
+                )
         for name in ("gamma", "lam"):
             _require(name, getattr(self, name), 0, 1)
         for name in ("entropy", "value"):
-            _require(name, getattr(self, name), 0, sys.float_info.max)
+            _require(name, getattr(self, name), 0, _MOST_FLOAT)
         if self.lanes % self.minibatches:
-            raise ValueError(f"{self.minibatches} minibatches do not divide {self.lanes} lanes")
+            raise ValueError(f"minibatches = {self.minibatches}: do not divide {self.lanes} lanes")
 
 
 def _require(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
-        raise ValueError(f"{name} = {value}: it lies between {least:g} and {most:g}")
+        raise ValueError(f"{name} = {value}: it lies between {least} and {most}")
 
 
 @dataclass(frozen=True)

@@ -177,15 +177,19 @@ class Trainer:
         """Batches that `advance` plays and learns: several where they are one compiled program."""
         return self._batches if self._env.traceable else 1
 
-    def batch_bytes(self, seeds: int) -> int:
-        """Return how much memory a batch takes at least: its rows, and all that was seen in them
-        once more, shuffled."""
+    def least_bytes(self, seeds: int) -> int:
+        """Return how much memory training takes at least.
+
+        A batch's rows, and all that was seen in them once more, shuffled; parameters, gradients and
+        Adam's two moments.
+        """
         contract, ppo = self._env.contract, self._ppo
         chosen = 1 if isinstance(self.policy.action, Discrete) else self.policy.width
         # The choice, its log-probability, the value, reward and score; three flags and a mask.
         words = 3 * math.prod(contract.observation.shape) + ppo.memory + chosen + 4
         flags = 3 + (self.policy.width if contract.masked else 0)
-        return seeds * ppo.lanes * ppo.steps * (4 * words + flags)
+        parameters = sum(math.prod(shape) for shape in self.policy.shapes().values())
+        return seeds * (ppo.lanes * ppo.steps * (4 * words + flags) + 4 * 4 * parameters)
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context to train in: under float64 environments, with all dtypes written out,

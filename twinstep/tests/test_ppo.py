@@ -251,7 +251,7 @@ def test_what_cannot_be_trained_is_one_clear_line():
     two = dataclasses.replace(env.contract, players=2)
     with pytest.raises(UserError, match="2 players"):
         Policy.of(two, (8,), 0)
-    with pytest.raises(ValueError, match="3 minibatches do not divide"):
+    with pytest.raises(ValueError, match="minibatches = 3: do not divide"):
         PPO(minibatches=3)
 
 

@@ -36,7 +36,7 @@ def small(tmp_path):
         ("[ppo]\ngama = 0.9", "unknown key 'ppo.gama'; did you mean 'ppo.gamma'?"),
         ("steps = true", "steps = True is no int"),
         ("[ppo]\nhidden = 64", "ppo.hidden = 64 is no list of whole numbers"),
-        ("[ppo]\nminibatches = 3", "3 minibatches do not divide 512 lanes"),
+        ("[ppo]\nminibatches = 3", "ppo.minibatches = 3: do not divide 512 lanes"),
         ("steps = 0", "at least 1"),
         ("seeds = [1, 1]", "each once"),
         ("seeds = [-1]", "lies in"),
@@ -47,26 +47,30 @@ def small(tmp_path):
         ('variant = "fs9"', "unknown variant of pong 'fs9'"),
         ('against = "random"', "pong has one player"),
         ('shaping = "a:b"', "shaping = 'a:b': pong has one player"),
-        ("[ppo]\nlanes = 0", "ppo lanes = 0: it lies between 1 and"),
-        ("[ppo]\nlanes = -8", "ppo lanes = -8: it lies between 1 and"),
-        ("[ppo]\nlanes = 1000000000000", "ppo lanes = 1000000000000: it lies between 1 and"),
-        ("[ppo]\nsteps = 0", "ppo steps = 0: it lies"),
-        ("[ppo]\nepochs = 0", "ppo epochs = 0: it lies"),
-        ("[ppo]\nmemory = -1", "ppo memory = -1: it lies"),
-        ("[ppo]\nanneal = -1", "ppo anneal = -1: it lies"),
-        ("[ppo]\nhidden = [8, 0]", "ppo hidden = 0: it lies"),
-        ("[ppo]\nlearning_rate = -0.1", "ppo learning_rate = -0.1: a number above 0 is needed"),
-        ("[ppo]\nnorm = inf", "ppo norm = inf: a number above 0 is needed"),
-        ("[ppo]\nclip = nan", "ppo clip = nan: a number above 0 is needed"),
-        ("[ppo]\ngamma = nan", "ppo gamma = nan: it lies between 0 and 1"),
-        ("[ppo]\nlam = 1.5", "ppo lam = 1.5: it lies between 0 and 1"),
-        ("[ppo]\nentropy = inf", "ppo entropy = inf: it lies between 0 and"),
-        ("[ppo]\nvalue = -1", "ppo value = -1.0: it lies between 0 and"),
+        ("[ppo]\nlanes = 0", "ppo.lanes = 0: it lies between 1 and"),
+        ("[ppo]\nlanes = -8", "ppo.lanes = -8: it lies between 1 and"),
+        ("[ppo]\nlanes = 1000000000000", "ppo.lanes = 1000000000000: it lies between 1 and"),
+        ("[ppo]\nsteps = 0", "ppo.steps = 0: it lies"),
+        ("[ppo]\nepochs = 0", "ppo.epochs = 0: it lies"),
+        ("[ppo]\nmemory = -1", "ppo.memory = -1: it lies"),
+        ("[ppo]\nanneal = -1", "ppo.anneal = -1: it lies"),
+        ("[ppo]\nhidden = [8, 0]", "ppo.hidden = 0: it lies"),
+        ("[ppo]\nlearning_rate = -0.1", "ppo.learning_rate = -0.1: a number above 0 is needed"),
+        ("[ppo]\nnorm = inf", "ppo.norm = inf: a number above 0 is needed"),
+        ("[ppo]\nnorm = 1e-300", "ppo.norm = 1e-300: a number above 0 is needed, as float32"),
+        ("[ppo]\nlearning_rate = 1e300", "ppo.learning_rate = 1e+300: a number above 0"),
+        ("[ppo]\nvalue = 1e39", "ppo.value = 1e+39: it lies between 0 and 3.4"),
+        ("[ppo]\nclip = nan", "ppo.clip = nan: a number above 0 is needed"),
+        ("[ppo]\ngamma = nan", "ppo.gamma = nan: it lies between 0 and 1"),
+        ("[ppo]\nlam = 1.5", "ppo.lam = 1.5: it lies between 0 and 1"),
+        ("[ppo]\nentropy = inf", "ppo.entropy = inf: it lies between 0 and"),
+        ("[ppo]\nvalue = -1", "ppo.value = -1.0: it lies between 0 and"),
         (f"[ppo]\ngamma = 1{'0' * 400}", "ppo.gamma = 1000"),
         (f"steps = 1{'0' * 5000}", "is no TOML"),
         (f"seeds = {'[' * 5000}", "is no TOML"),
         ('[ppo]\nencode = "nonsense"', "ppo.encode 'nonsense' cannot be imported"),
         ('[ppo]\nencode = "os:nonsense"', "ppo.encode 'os:nonsense' cannot be imported"),
+        ("[ppo]\nhidden = [100000, 100000]", "GB are needed, "),
         ('[ppo]\nencode = "os:sep"', "ppo.encode 'os:sep' is no function"),
         ('[ppo]\nencode = "os:getcwd"', "ppo.encode 'os:getcwd' encodes no observation"),
     ],
@@ -99,6 +103,18 @@ def test_a_wrong_setting_is_one_clear_line_and_no_run(text, says, tmp_path, caps
         (["pong", "--steps", "0"], "steps = 0: at least 1"),
         (["pong", "--devices", "7"], "--devices 7"),
         (["pong", "--opponent", "random"], "say --evaluate N, too"),
+        (["pong", "--opponent", "json:dumps", "--evaluate", "4"], "pong has one player"),
+        (["pong", "--evaluate", "1"], "--evaluate 1: between 2"),
+        (["pong", "--evaluate", "100000000000000"], "--evaluate 100000000000000: between 2"),
+        (["pong", "--checkpoint", "nan"], "--checkpoint nan: seconds"),
+        (["pong", "--out", "x" * 300], "File name too long"),
+        (["--resume", "x" * 300], "File name too long"),
+        (["tcgjax", "--against", "x" * 300], "File name too long"),
+        (["tcgjax", "--against", "json:dumps"], "player 'json:dumps' moves nothing: TypeError"),
+        (["tcgjax", "--against", "time:time"], "player 'time:time' moves nothing: TypeError"),
+        (["tcgjax", "--against", "numpy:shape"], "player 'numpy:shape' moves nothing"),
+        (["tcgjax", "--set", "shaping=json:dumps"], "shaping 'json:dumps' is no potential"),
+        (["tcgjax", "--set", "shaping=builtins:len"], "shaping 'builtins:len' is no potential"),
         (["pong", "--set", "ppo.lanes=many"], "--set: ppo.lanes = 'many' is no int"),
         (["pong", "--set", "ppo=3"], "--set: `ppo` is a table"),
         (["pong", "--set", "env=tcgjax"], "the command says pong"),
@@ -238,16 +254,20 @@ def test_a_batch_that_cannot_be_held_is_refused_before_a_folder_is_made(backend,
     assert not (tmp_path / "run").exists()
 
 
-def test_a_batch_takes_what_its_rows_take(small):
-    """What is seen twice and shuffled once, 4 remembered numbers, 5 words and 3 flags more."""
+def test_training_takes_what_rows_and_policies_take(small):
+    """What is seen twice and shuffled once, 4 remembered numbers, 5 words and 3 flags more.
+
+    And four of each parameter: of a layer of 8, a GRU of 4, an actor of 3 and a critic.
+    """
     settings = settle("pong", small, {})
     env = arena_of(settings)
     try:
-        size = Trainer(env, settings.ppo).batch_bytes(2)
+        size = Trainer(env, settings.ppo).least_bytes(2)
     finally:
         env.close()
     seen = env.contract.observation.shape[0]
-    assert size == 2 * 32 * 8 * (4 * (3 * seen + 4 + 5) + 3)
+    parameters = (seen + 1) * 8 + 12 * (8 + 1) + 12 * (4 + 1) + 3 * 5 + 5
+    assert size == 2 * (32 * 8 * (4 * (3 * seen + 4 + 5) + 3) + 16 * parameters)
 
 
 @pytest.mark.parametrize(
@@ -357,18 +377,17 @@ def _folder(path):
         ("actions.bin", lambda path: path.unlink(), "actions.bin cannot be read"),
         ("metrics.csv", lambda path: path.unlink(), "metrics.csv cannot be read (No such file"),
         ("metrics.csv", lambda path: path.write_bytes(b"\xff"), "metrics.csv cannot be read (no t"),
-        ("metrics.csv", lambda path: _replaced(path, "\n2,", "\nx,y\n2,"), "damaged in line 4"),
-        ("metrics.csv", lambda path: _replaced(path, "\n2,512,0,", "\n2,512,1,"), "in line 4"),
-        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,a"), "in line 6"),
-        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,1,"), "in line 6"),
-        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0\n"), "in line 6"),
+        ("metrics.csv", lambda path: _replaced(path, "\n2,", "\nx,y\n2,"), "is not the curve"),
+        ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,1"), "not the curve"),
         ("metrics.csv", lambda path: path.write_text("batch\n"), "metrics.csv lacks batches"),
         ("checkpoint.npz", _listed, "its head is no object"),
         ("checkpoint.npz", _without_batches, "checkpoint.npz is not as a run writes it"),
         ("checkpoint.npz", _renamed, "arrays and this run has"),
         ("checkpoint.npz", _folder, "is no checkpoint (Is a directory)"),
         (".lock", _folder, ".lock cannot be opened (Is a directory)"),
-        ("settings.toml", lambda path: _replaced(path, "gamma = 0.97", "gamma = 0.9"),
+        ("settings.toml", lambda path: _replaced(path, "gamma = 0.97\n", ""),
+         "settings.toml lacks ppo.gamma"),
+        ("settings.toml", lambda path: _replaced(path, "gamma = 0.97", "# mine\ngamma = 0.9"),
          "ppo.gamma was 0.97, and is 0.9"),
     ],
 )  # fmt: skip
@@ -379,7 +398,7 @@ def test_what_is_damaged_in_a_runs_folder_is_one_clear_line(
     shutil.copytree(stopped, run)
     damage(run / name)
     before = files(run)
-    assert main(["train", "--resume", str(run)]) == 4
+    assert main(["train", "--resume", str(run), "--steps", "99999"]) == 4
     problem = capsys.readouterr().err
     assert says in problem
     assert problem.count("\n") == 1
@@ -466,3 +485,41 @@ def test_any_text_in_the_settings_is_read_back(text, tmp_path):
     settings = dataclasses.replace(settle("pong", None, {}), against=text)
     (tmp_path / "settings.toml").write_text(settings.toml())
     assert load(tmp_path) == settings
+
+
+def test_a_finished_run_that_lost_its_checkpoint_is_not_trained_anew(small, tmp_path, capsys):
+    settings = settle("pong", small, {"steps": 2000})
+    run = tmp_path / "run"
+    train(run, settings)
+    assert main(["train", "--resume", str(run)]) == 0
+    (run / "checkpoint.npz").unlink()
+    before = files(run)
+    assert main(["train", "--resume", str(run), "--steps", "4000"]) == 4
+    assert "holds a policy and no checkpoint to go on from" in capsys.readouterr().err
+    assert files(run) == before
+
+
+def test_a_policy_that_is_not_finite_is_in_no_checkpoint(small, tmp_path, monkeypatch):
+    """What is told of a batch was computed before its last update."""
+    settings = settle("pong", small, {})
+    advance = Trainer.advance
+
+    def diverging(self, learner, player):
+        learner, player, rows = advance(self, learner, player)
+        params = {n: v * np.float32(np.nan) for n, v in learner.params.items()}
+        return learner._replace(params=params), player, rows
+
+    monkeypatch.setattr("twinstep.ppo.Trainer.advance", diverging)
+    with pytest.raises(UserError, match="policy is no longer finite at batch 8.*nothing was kept"):
+        train(tmp_path / "run", settings)
+    assert not (tmp_path / "run" / "checkpoint.npz").exists()
+
+
+def test_a_folder_in_which_nothing_began_is_new(small, tmp_path):
+    settings = settle("pong", small, {"steps": 2000})
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").touch()
+    loop.require_new(tmp_path / "run")
+    loop.train(tmp_path / "run", settings, lambda text: None, 0.0, new=True)
+    with pytest.raises(UserError, match="is not empty"):
+        loop.require_new(tmp_path / "run")

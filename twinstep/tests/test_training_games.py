@@ -182,7 +182,7 @@ def test_a_run_that_cannot_be_a_player_is_one_clear_line(run, tiny, tmp_path):
         trained_player(folder, GAME)
 
 
-@pytest.mark.parametrize("changed", ["policy", "module"])
+@pytest.mark.parametrize("changed", ["policy", "module", "encode"])
 def test_a_run_against_a_player_that_has_changed_does_not_go_on(
     changed, run, tiny, tmp_path, capsys, monkeypatch
 ):
@@ -192,7 +192,14 @@ def test_a_run_against_a_player_that_has_changed_does_not_go_on(
     source = "def first(obs, legal, word, xp):\n    return legal.argmax(-1).astype('int32')\n"
     module.write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
-    against = str(other) if changed == "policy" else "my_players:first"
+    against = "my_players:first" if changed == "module" else str(other)
+    if changed == "encode":
+        source = "def same(obs, xp):\n    return obs\n"
+        module = tmp_path / "my_encoders.py"
+        module.write_text(source)
+        settings = other / "settings.toml"
+        held = settings.read_text()
+        settings.write_text(held.replace('encode = ""', 'encode = "my_encoders:same"'))
     folder = tmp_path / "run"
     words = ["train", "tcgjax", "--config", str(tiny), "--against", against, "--out", str(folder)]
     assert main(words) == 0
@@ -227,3 +234,24 @@ def test_a_policy_that_sees_and_does_other_things_is_no_player(run, monkeypatch)
     monkeypatch.setitem(subject.__dict__, "contract", other)
     with pytest.raises(UserError, match="where other things are seen and done than in"):
         trained_player(run, subject)
+
+
+def test_an_opponent_whose_encode_is_gone_is_one_clear_line(run, tiny, tmp_path, capsys):
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    file = other / "settings.toml"
+    file.write_text(file.read_text().replace('encode = ""', 'encode = "gone:away"'))
+    words = ["train", "tcgjax", "--config", str(tiny), "--against", str(other)]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 4
+    assert "ppo.encode 'gone:away' encodes no observation" in capsys.readouterr().err
+    assert main(["elo", "tcgjax", "--policy", str(other), "--games", "2"]) == 4
+    assert "ppo.encode 'gone:away' encodes no observation" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_players_answers_must_be_whole_numbers_one_each(tmp_path, monkeypatch):
+    module = tmp_path / "their_players.py"
+    module.write_text("def half(obs, legal, word, xp):\n    return legal.mean(-1)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match=r"answers float64\[2\], not int\[2\]"):
+        player_named(GAME, "their_players:half")

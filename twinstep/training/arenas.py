@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from twinstep import registry
+from twinstep.contract import Contract
 from twinstep.env import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.registry import Subject
@@ -13,6 +16,9 @@ from twinstep.selfplay import SelfPlay
 from twinstep.training.settings import SELF, Settings
 from twinstep.training.trained import is_run, policy_of, trained_player
 from twinstep.versus import Arena, Versus, player_of
+
+#: Random numbers for two moves.
+_WORDS = np.array([1, 2], np.uint32)
 
 
 def require_possible(settings: Settings) -> None:
@@ -28,13 +34,10 @@ def require_possible(settings: Settings) -> None:
     elif settings.against != SELF:
         player_named(settings.subject(), settings.against)
     if settings.shaping:
-        _loaded("shaping", settings.shaping)
-    if encode := settings.ppo.encode:
-        _loaded("ppo.encode", encode)
-        try:
-            policy_of(settings)
-        except Exception as error:  # it may be any function
-            raise UserError(f"ppo.encode '{encode}' encodes no observation: {error!r}") from error
+        _require_shaping(settings)
+    if settings.ppo.encode:
+        _loaded("ppo.encode", settings.ppo.encode)
+        policy_of(settings)
 
 
 def arena_of(settings: Settings) -> Arena | SelfPlay:
@@ -55,10 +58,42 @@ def player_named(subject: Subject, name: str) -> Any:
     UserError if there is none.
     """
     if ":" in name:
-        return _loaded("player", name)
+        return _tried(subject, name)
     if is_run(name):
         return trained_player(Path(name), subject)
     return player_of(subject.env, name)
+
+
+def _tried(subject: Subject, name: str) -> Any:
+    """Return the player at `module:callable`, after it was asked for two moves."""
+    found, contract = _loaded("player", name), subject.contract
+    try:
+        width = getattr(contract.action, "n", 0)
+        moves = np.asarray(found(_blank(contract), np.ones((2, width), bool), _WORDS, np))
+        fine = moves.shape == (2,) and moves.dtype.kind in "iu"
+    except Exception as error:  # it may be any function
+        raise UserError(f"player '{name}' moves nothing: {error!r}") from error
+    if not fine:
+        raise UserError(f"player '{name}' answers {moves.dtype}{list(moves.shape)}, not int[2]")
+    return found
+
+
+def _require_shaping(settings: Settings) -> None:
+    found = _loaded("shaping", settings.shaping)
+    try:
+        worth = np.asarray(found(_blank(settings.subject().contract), np))
+        fine = worth.shape == (2,) and worth.dtype == np.float32
+    except Exception as error:  # it may be any function
+        raise UserError(f"shaping '{settings.shaping}' is no potential: {error!r}") from error
+    if not fine:
+        told = f"{worth.dtype}{list(worth.shape)}"
+        raise UserError(f"shaping '{settings.shaping}' answers {told}, not float32[2]")
+
+
+def _blank(contract: Contract) -> np.ndarray:
+    """Return two observations of nothing."""
+    shown = contract.observation
+    return np.zeros((2, *shown.shape), shown.dtype)
 
 
 def _loaded(what: str, path: str) -> Any:

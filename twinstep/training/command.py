@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from twinstep.training.loop import Done
     from twinstep.training.settings import Settings
 
+#: The most that are evaluated: their scores are held in memory.
+MOST_EPISODES = 10_000_000
 RUNS = Path(".twinstep/training")
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
 
@@ -80,8 +82,12 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
     from twinstep.training import arenas, evaluating, hosts, loop
     from twinstep.training.trained import POLICY
 
-    if args.evaluate < 0:
-        raise UserError(f"--evaluate {args.evaluate}: at least 1, or left out")
+    if args.evaluate and not 2 <= args.evaluate <= MOST_EPISODES:
+        raise UserError(
+            f"--evaluate {args.evaluate}: between 2, which have an interval, and {MOST_EPISODES}"
+        )
+    if not args.checkpoint >= 0:
+        raise UserError(f"--checkpoint {args.checkpoint}: seconds, at least 0")
     if args.opponent and not args.evaluate:
         raise UserError("--opponent: whom policies are evaluated against; say --evaluate N, too")
     folder, wanted = _resumed(args) if args.resume else _begun(args)
@@ -120,9 +126,11 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
     except OSError as error:
         if error.errno not in _UNWRITABLE and not _inside(folder, error.filename):
             raise
+        if not (folder / "settings.toml").is_file():
+            raise UserError(f"{folder} cannot be written to ({error.strerror})") from error
         raise UserError(
             f"{folder} cannot be written to ({error.strerror}): what the last checkpoint holds is "
-            f"kept; make room, then `twinstep train --resume {folder}`"
+            f"kept; mend that, then `twinstep train --resume {folder}`"
         ) from error
     finally:
         progress("")
@@ -156,7 +164,7 @@ def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
     given = [name for name in fixed if getattr(args, name) is not None] + ["set"] * bool(args.set)
     if given:
         raise UserError(f"--{given[0]} is settled for a run that goes on: leave it out")
-    wanted = load(args.resume)
+    wanted = load(args.resume, whole=True)
     if args.env not in ("", wanted.env):
         raise UserError(f"{args.resume} is a run of {wanted.env}, not of {args.env}")
     if args.steps is not None:
@@ -174,7 +182,7 @@ def _told(folder: Path, steps: int) -> bool:
     try:
         held = json.loads((folder / "result.json").read_bytes())
         return bool(held["steps"] == steps)
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from twinstep.env import Env
+from twinstep.errors import UserError
 from twinstep.games import Cast, play
 from twinstep.mutants.strata import wilson
 from twinstep.plans import Transfer
@@ -99,6 +100,8 @@ def opponents_of(settings: Settings, wanted: Sequence[str]) -> list[str]:
             from twinstep import registry
 
             names = list(registry.environment(settings.env).players)
+        if names and settings.subject().contract.players == 1:
+            raise UserError(f"--opponent {names[0]}: {settings.env} has one player")
         for name in names:
             player_named(settings.subject(), name)
         return names

@@ -14,7 +14,7 @@ import jax
 
 from twinstep import __version__, registry
 from twinstep.errors import UserError
-from twinstep.training.settings import SELF, Settings
+from twinstep.training.settings import SELF, Settings, load
 from twinstep.training.trained import POLICY, is_run
 from twinstep.verdicts import sources_hash
 
@@ -78,9 +78,14 @@ def _code(settings: Settings) -> dict[str, str]:
     The file alone, not what it imports.
     """
     found = {"shaping": settings.shaping, "encode": settings.ppo.encode}
-    files = {name: [_file(path)] for name, path in found.items() if path}
+    files: dict[str, list[Path | None]] = {
+        name: [_file(path)] for name, path in found.items() if path
+    }
     if is_run(settings.against):
-        files["against"] = [Path(settings.against) / name for name in (POLICY, "settings.toml")]
+        other = Path(settings.against)
+        files["against"] = [other / POLICY, other / "settings.toml"]
+        if encode := load(other).ppo.encode:
+            files["against"].append(_file(encode))
     elif settings.against not in ("", SELF):
         players = registry.environment(settings.env).players
         files["against"] = [_file(players.get(settings.against, settings.against))]
@@ -88,7 +93,7 @@ def _code(settings: Settings) -> dict[str, str]:
 
 
 def _file(path: str) -> Path | None:
-    file = importlib.import_module(path.partition(":")[0]).__file__
+    file = getattr(importlib.import_module(path.partition(":")[0]), "__file__", None)
     return Path(file) if file else None
 
 

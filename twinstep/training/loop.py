@@ -27,6 +27,10 @@ from twinstep.training.hosts import agreed
 from twinstep.training.logged import Logged
 from twinstep.training.metrics import Metrics
 from twinstep.training.settings import Settings
+from twinstep.training.trained import POLICY
+
+#: The file that a run at work holds.
+LOCK = ".lock"
 
 
 class Done(NamedTuple):
@@ -46,7 +50,8 @@ class Done(NamedTuple):
 
 def require_new(folder: Path) -> None:
     """UserError if the folder of a new run holds anything, or cannot be made."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    # Who was interrupted before anything began leaves a lock.
+    if folder.exists() and not (folder.is_dir() and {p.name for p in folder.iterdir()} <= {LOCK}):
         raise UserError(
             f"{folder} is not empty: choose another --out, or go on with --resume {folder}"
         )
@@ -77,8 +82,6 @@ def train(
         run = _Run(folder, settings, arena, progress, every, devices)
         run.require_memory()
         with _alone(folder, new):
-            # The steps may have been raised; a run at work keeps its own.
-            paths.write_atomically(folder / "settings.toml", settings.toml().encode())
             return run.train()
     except MemoryError as error:
         raise _too_little(settings, str(error)) from error
@@ -111,14 +114,14 @@ class _Run:
         self._head = heads.head(settings, arena, mesh.size if mesh else 1)
 
     def require_memory(self) -> None:
-        """MemoryError where a batch cannot be held: Linux would kill the process on the way.
+        """MemoryError where a batch or the policies cannot be held.
 
-        A device of its own says so by itself.
+        Linux would kill the process on the way. A device of its own says so by itself.
         """
         if self._log is None and jax.default_backend() != "cpu":
             return
         free = memory.available()
-        needed = self._trainer.batch_bytes(len(self._settings.seeds)) / jax.process_count()
+        needed = self._trainer.least_bytes(len(self._settings.seeds)) / jax.process_count()
         if free is not None and needed > free:
             raise MemoryError(f"{needed / 1e9:,.1f} GB are needed, {free / 1e9:,.1f} GB are free")
 
@@ -128,11 +131,20 @@ class _Run:
                 stack.callback(self._log.close)
             learner, player = self._trainer.begin(list(self._settings.seeds))
             done = 0
+            curve = ""
             if self._path.exists():
-                learner, player, done = self._restored(learner, player)
+                learner, player, done, curve = self._restored(learner, player)
+            elif (self._folder / POLICY).exists():
+                raise UserError(
+                    f"{self._folder} holds a policy and no checkpoint to go on from: begin anew, "
+                    "in another folder"
+                )
             learner, player = self._trainer.spread(learner, player)
-            metrics = Metrics(self._folder, self._settings.seeds, self._size, done)
+            metrics = Metrics(self._folder, self._settings.seeds, self._size, done, curve)
             stack.callback(metrics.close)
+            # The steps may have been raised; a run that cannot go on keeps its own.
+            text = self._settings.toml().encode()
+            paths.write_atomically(self._folder / "settings.toml", text)
             return self._until_done(learner, player, done, metrics)
 
     def _until_done(self, learner: Any, player: Any, done: int, metrics: Metrics) -> Done:
@@ -151,7 +163,7 @@ class _Run:
             metrics.add(rows, speed)
             if agreed(now - saved > self._every or done >= self._settings.batches):
                 metrics.flush()
-                self._save(learner, player, done)
+                self._save(learner, player, done, metrics.digest)
                 saved = time.perf_counter()
             self._progress(
                 f"batch {done} of {self._settings.batches}, {done * self._size:,} steps, "
@@ -163,25 +175,28 @@ class _Run:
         taken = time.perf_counter() - begun
         return Done(done, done * self._size, taken, speed, params, metrics.score)
 
-    def _save(self, learner: Any, player: Any, done: int) -> None:
-        head = {**self._head, "batches": done}
+    def _save(self, learner: Any, player: Any, done: int, curve: str) -> None:
+        # What was told of a batch is from before its last update.
+        self._require_finite({"policy": whole(learner.params, self._mesh)}, done)
+        head = {**self._head, "batches": done, "curve": curve}
         if self._log:
             self._log.flush()
             head["actions"] = self._log.digest
             player = player._replace(env=None)
         checkpoints.write(self._path, head, whole((learner, player), self._mesh))
 
-    def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int]:
+    def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int, str]:
+        """Return both as the checkpoint holds them, its batches and its curve's hash."""
         head = checkpoints.head_of(self._path)
         heads.require_same(self._path, head, self._head)
-        done, digest = head.get("batches"), head.get("actions")
-        if type(done) is not int or (self._log and type(digest) is not str):
+        done, curve, digest = (head.get(name) for name in ("batches", "curve", "actions"))
+        if type(done) is not int or type(curve) is not str or (self._log and digest is None):
             raise UserError(f"{self._path} is not as a run writes it: begin anew")
         if not self._log:
-            return *checkpoints.read(self._path, (learner, player)), done
+            return *checkpoints.read(self._path, (learner, player)), done, curve
         learner, kept = checkpoints.read(self._path, (learner, player._replace(env=None)))
         if done >= self._settings.batches:
-            return learner, kept, done  # Nothing is played any more.
+            return learner, kept, done, curve  # Nothing is played any more.
         steps = done * self._settings.ppo.steps
         seeds, lanes = kept.obs.shape[:2]
         states, shown = self._log.again(
@@ -193,10 +208,11 @@ class _Run:
                 f"the same actions no longer lead to what {self._path} holds: the environment "
                 "behaves otherwise than when the run was begun; begin anew"
             )
-        return learner, kept._replace(env=states), done
+        return learner, kept._replace(env=states), done, curve
 
-    def _require_finite(self, rows: dict[str, np.ndarray], done: int) -> None:
-        bad = [n for n, v in rows.items() if n != "score" and not np.isfinite(v).all()]
+    def _require_finite(self, rows: dict[str, Any], done: int) -> None:
+        leaves = [(n, leaf) for n, v in rows.items() for leaf in jax.tree.leaves(v)]
+        bad = {n for n, leaf in leaves if n != "score" and not np.isfinite(leaf).all()}
         if bad:
             kept = "the checkpoint before stands" if self._path.is_file() else "nothing was kept"
             raise UserError(
@@ -214,7 +230,7 @@ def mean_score(score: np.ndarray) -> float:
 @contextlib.contextmanager
 def _alone(folder: Path, new: bool = False) -> Iterator[None]:
     """UserError while another process trains in the folder; new: or has done so."""
-    path = folder / ".lock"
+    path = folder / LOCK
     folder.mkdir(parents=True, exist_ok=True)
     try:
         lock = path.open("w")
@@ -236,6 +252,6 @@ def _too_little(settings: Settings, problem: str) -> UserError:
     ppo = settings.ppo
     return UserError(
         f"memory does not suffice for {len(settings.seeds)} seeds x {ppo.lanes} lanes x "
-        f"{ppo.steps} steps ({problem.splitlines()[0][:200]}): fewer seeds, or smaller `lanes` in "
-        "[ppo]; what was trained so far is kept"
+        f"{ppo.steps} steps ({problem.splitlines()[0][:200]}): fewer seeds, or smaller `lanes` or "
+        "`hidden` in [ppo]; what was trained so far is kept"
     )

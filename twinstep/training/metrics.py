@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,10 +23,12 @@ class Metrics:
     """The curves of one run. Times are TensorBoard's alone: the CSV of a resumed run is the same.
 
     seeds: the training seeds, S. size: environment steps of a batch. done: batches that are kept
-    of what is there; later rows belong to no checkpoint.
+    of what is there; later rows belong to no checkpoint. digest: as it was after them.
     """
 
-    def __init__(self, folder: Path, seeds: tuple[int, ...], size: int, done: int) -> None:
+    def __init__(
+        self, folder: Path, seeds: tuple[int, ...], size: int, done: int, digest: str = ""
+    ) -> None:
         self._seeds, self._size, self._done = seeds, size, done
         path = folder / "metrics.csv"
         kept = _lines(path)[: done * len(seeds)] if done else []
@@ -33,14 +36,12 @@ class Metrics:
             raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
         #: Mean return of the latest episodes of each policy, f64[S]; NaN where none has ended.
         self.score = np.full(len(seeds), np.nan)
+        self._made = hashlib.sha256("".join(line + "\n" for line in kept).encode())
+        if done and self.digest != digest:
+            raise UserError(f"{path} is not the curve that led to the checkpoint: begin anew")
         for row, line in enumerate(kept):
-            batch, place = divmod(row, len(seeds))
-            begins = [str(batch + 1), str((batch + 1) * size), str(seeds[place])]
-            score = _score(line, begins)
-            if score is None:
-                raise UserError(f"{path} is damaged in line {row + 2} (`{line[:60]}`): begin anew")
-            if not math.isnan(score):
-                self.score[place] = score
+            if word := line.split(",")[_SCORE]:
+                self.score[row % len(seeds)] = float(word)
         paths.write_atomically(path, ("\n".join([HEADER, *kept]) + "\n").encode())
         self._file = path.open("a")
         self._boards = _boards(folder, seeds, done * size)
@@ -55,11 +56,18 @@ class Metrics:
                 if not math.isnan(values["score"]):
                     self.score[place] = values["score"]
                 words = ["" if math.isnan(v) else f"{v:.9g}" for v in values.values()]
-                self._file.write(",".join([str(self._done), str(steps), str(seed), *words]) + "\n")
+                line = ",".join([str(self._done), str(steps), str(seed), *words]) + "\n"
+                self._made.update(line.encode())
+                self._file.write(line)
                 if self._boards:
                     for name, value in (*values.items(), ("steps_per_second", speed)):
                         if not math.isnan(value):
                             self._boards[place].add_scalar(f"train/{name}", value, steps)
+
+    @property
+    def digest(self) -> str:
+        """The hash of all rows so far."""
+        return self._made.hexdigest()
 
     def flush(self) -> None:
         """Let the disk have what was added."""
@@ -81,17 +89,6 @@ def _lines(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "no text"
         raise UserError(f"{path} cannot be read ({said}): begin anew") from error
-
-
-def _score(line: str, begins: list[str]) -> float | None:
-    """Return the score in a row, NaN where it has none; None if the row is damaged."""
-    words = line.split(",")
-    if len(words) != len(HEADER.split(",")) or words[: len(begins)] != begins:
-        return None
-    try:
-        return [float(word) if word else math.nan for word in words][_SCORE]
-    except ValueError:
-        return None
 
 
 def _boards(folder: Path, seeds: tuple[int, ...], step: int) -> list[Any]:

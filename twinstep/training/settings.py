@@ -148,13 +148,19 @@ def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
     return given
 
 
-def load(folder: Path) -> Settings:
-    """Return the settings of the run in a folder. UserError if there is none."""
+def load(folder: Path, whole: bool = False) -> Settings:
+    """Return the settings of the run in a folder. UserError if there is none.
+
+    whole: whether each of PPO's must be there, too; else one that came later has its default.
+    """
     file = folder / "settings.toml"
     if not file.is_file():
         raise UserError(f"{folder} holds no training run (no settings.toml)")
     given = read(file)
     missing = [each.name for each in dataclasses.fields(Settings) if each.name not in given]
+    if whole and not missing:
+        own = [each.name for each in dataclasses.fields(PPO)]
+        missing = [f"ppo.{name}" for name in own if name not in given["ppo"]]
     if missing:
         raise UserError(f"{file} lacks {missing[0]}: it was not written by a run")
     ppo = _replaced(PPO(), given.pop("ppo"), f"{file}: ppo.")
@@ -187,4 +193,4 @@ def _replaced(held: Any, given: Mapping[str, Any], where: str, **more: Any) -> A
     try:
         return dataclasses.replace(held, **values, **more)
     except ValueError as error:
-        raise UserError(f"{where.removesuffix('.')} {error}") from error
+        raise UserError(f"{where}{error}") from error

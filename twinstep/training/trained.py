@@ -37,9 +37,15 @@ class TrainedPlayer:
 
 
 def policy_of(settings: Settings) -> Policy:
-    """Return the network of a run's policies."""
-    contract = replace(settings.subject().contract, players=1)
-    return Policy.of(contract, settings.ppo.hidden, settings.ppo.memory, settings.ppo.encode)
+    """Return the network of a run's policies. UserError if its `encode` is no such function."""
+    contract, ppo = replace(settings.subject().contract, players=1), settings.ppo
+    try:
+        return Policy.of(contract, ppo.hidden, ppo.memory, ppo.encode)
+    except Exception as error:
+        if not ppo.encode:
+            raise
+        # It may be any function.
+        raise UserError(f"ppo.encode '{ppo.encode}' encodes no observation: {error!r}") from error
 
 
 def is_run(name: str) -> bool:
