@@ -70,7 +70,7 @@ def small(tmp_path):
         (f"seeds = {'[' * 5000}", "is no TOML"),
         ('[ppo]\nencode = "nonsense"', "ppo.encode 'nonsense' cannot be imported"),
         ('[ppo]\nencode = "os:nonsense"', "ppo.encode 'os:nonsense' cannot be imported"),
-        ("[ppo]\nhidden = [100000, 100000]", "GB are needed, "),
+        ("[ppo]\nhidden = [1000000, 1000000]", "GB are needed, "),
         ('[ppo]\nencode = "os:sep"', "ppo.encode 'os:sep' is no function"),
         ('[ppo]\nencode = "os:getcwd"', "ppo.encode 'os:getcwd' encodes no observation"),
     ],
