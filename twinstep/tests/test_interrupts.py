@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import subprocess
 import sys
 import time
 import weakref
@@ -75,3 +76,22 @@ def test_a_signal_that_is_ignored_stays_ignored():
             time.sleep(0.05)
     finally:
         signal.signal(signal.SIGHUP, usual)
+
+
+def test_an_interrupted_command_ends_without_pythons_own_end():
+    """There XLA's threads, if they work still, crash: half of the runs that were stopped so did."""
+    script = (
+        "import atexit, os, signal, sys\n"
+        "from twinstep import cli, registry\n"
+        "def ends(name):\n"
+        "    print('said before')\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "registry.environment = ends\n"
+        "atexit.register(print, 'its own end')\n"
+        "sys.argv = ['twinstep', 'play', 'pong']\n"
+        "sys.exit(cli.main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stdout == "said before\n"
+    assert done.stderr == "twinstep: interrupted\n"
