@@ -120,7 +120,7 @@ def _trained(folder: Path) -> dict[str, Any]:
     # Whole batches, and a run that is to go on has done fewer than its settings ask.
     try:
         steps = int(json.loads((folder / "result.json").read_text())["steps"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # it may hold anything
         file = folder / "result.json"
         raise UserError(f"{file} is not as a run writes it ({error!r})") from error
     return {"backend": settings.backend, "against": settings.against, "steps": steps}

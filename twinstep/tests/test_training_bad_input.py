@@ -313,6 +313,17 @@ def test_a_full_disk_is_one_clear_line_and_the_run_goes_on_later(
     assert main(["train", "--resume", str(folder)]) == 0
 
 
+def test_a_disk_that_is_full_from_the_first_is_one_clear_line(small, tmp_path, monkeypatch, capsys):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("twinstep.paths.write_atomically", full)
+    folder = tmp_path / "run"
+    assert main(["train", "pong", "--config", str(small), "--out", str(folder)]) == 4
+    problem = capsys.readouterr().err
+    assert problem == f"twinstep: {folder} cannot be written to (No space left on device)\n"
+
+
 def test_a_missing_reference_is_said_before_anything_is_trained(
     small, tmp_path, monkeypatch, capsys
 ):
@@ -349,12 +360,15 @@ def _listed(path):
         np.savez(path, **{**held, "head": np.frombuffer(b"[1]", np.uint8)})
 
 
-def _without_batches(path):
-    with np.load(path) as held:
-        arrays = dict(held)
-    told = json.loads(arrays.pop("head").tobytes())
-    del told["batches"]
-    np.savez(path, head=np.frombuffer(json.dumps(told).encode(), np.uint8), **arrays)
+def _without(name):
+    def damage(path):
+        with np.load(path) as held:
+            arrays = dict(held)
+        told = json.loads(arrays.pop("head").tobytes())
+        del told[name]
+        np.savez(path, head=np.frombuffer(json.dumps(told).encode(), np.uint8), **arrays)
+
+    return damage
 
 
 def _renamed(path):
@@ -381,7 +395,9 @@ def _folder(path):
         ("metrics.csv", lambda path: _replaced(path, "\n3,768,0,", "\n3,768,0,1"), "not the curve"),
         ("metrics.csv", lambda path: path.write_text("batch\n"), "metrics.csv lacks batches"),
         ("checkpoint.npz", _listed, "its head is no object"),
-        ("checkpoint.npz", _without_batches, "checkpoint.npz is not as a run writes it"),
+        ("checkpoint.npz", _without("batches"), "checkpoint.npz is not as a run writes it"),
+        ("checkpoint.npz", _without("curve"), "checkpoint.npz is not as a run writes it"),
+        ("checkpoint.npz", _without("actions"), "checkpoint.npz is not as a run writes it"),
         ("checkpoint.npz", _renamed, "arrays and this run has"),
         ("checkpoint.npz", _folder, "is no checkpoint (Is a directory)"),
         (".lock", _folder, ".lock cannot be opened (Is a directory)"),

@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import shutil
+import sys
+import types
 
 import jax
 import jax.numpy as jnp
@@ -118,10 +120,13 @@ def test_a_trained_policy_is_a_player_of_a_round_robin(run, capsys, monkeypatch,
     assert found["names"] == ["random", "scripted", str(run)]
 
 
-def test_a_policy_of_unknown_training_is_one_clear_line_before_any_game(run, capsys, tmp_path):
+@pytest.mark.parametrize("held", ["{", "[" * 10000, '{"steps": Infinity}'])
+def test_a_policy_of_unknown_training_is_one_clear_line_before_any_game(
+    held, run, capsys, tmp_path
+):
     half = tmp_path / "half"
     shutil.copytree(run, half)
-    (half / "result.json").write_text("{")
+    (half / "result.json").write_text(held)
     words = ["elo", "tcgjax", "--policy", str(half), "--json", str(tmp_path / "elo.json")]
     assert main(words) == 4
     said = capsys.readouterr()
@@ -255,3 +260,23 @@ def test_a_players_answers_must_be_whole_numbers_one_each(tmp_path, monkeypatch)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=r"answers float64\[2\], not int\[2\]"):
         player_named(GAME, "their_players:half")
+
+
+def test_a_potential_must_be_float32_one_each(tiny, tmp_path, capsys, monkeypatch):
+    module = tmp_path / "their_shapings.py"
+    module.write_text("def sums(obs, xp):\n    return obs.astype('float64').sum(-1)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["train", "tcgjax", "--config", str(tiny), "--out", str(tmp_path / "run")]
+    assert main([*words, "--set", "shaping=their_shapings:sums"]) == 4
+    assert "'their_shapings:sums' answers float64[2], not float32[2]" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_with_a_potential_of_no_file_goes_on(tiny, tmp_path, monkeypatch):
+    """As a notebook's own functions have none."""
+    module = types.ModuleType("of_a_notebook")
+    module.__dict__["even"] = lambda obs, xp: xp.zeros(len(obs), "float32")
+    monkeypatch.setitem(sys.modules, "of_a_notebook", module)
+    words = ["train", "tcgjax", "--config", str(tiny), "--out", str(tmp_path / "run")]
+    assert main([*words, "--set", "shaping=of_a_notebook:even"]) == 0
+    assert main(["train", "--resume", str(tmp_path / "run")]) == 0
