@@ -262,6 +262,16 @@ def test_a_players_answers_must_be_whole_numbers_one_each(tmp_path, monkeypatch)
         player_named(GAME, "their_players:half")
 
 
+def test_a_player_must_move_legally(tmp_path, monkeypatch):
+    module = tmp_path / "their_cheats.py"
+    module.write_text(
+        "def last(obs, legal, word, xp):\n    return xp.array([legal.shape[1] - 1] * 2)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match=r"illegally: \[(\d+), \1\] where only \[0, \1\] are"):
+        player_named(GAME, "their_cheats:last")
+
+
 def test_a_potential_must_be_float32_one_each(tiny, tmp_path, capsys, monkeypatch):
     module = tmp_path / "their_shapings.py"
     module.write_text("def sums(obs, xp):\n    return obs.astype('float64').sum(-1)\n")

@@ -65,16 +65,21 @@ def player_named(subject: Subject, name: str) -> Any:
 
 
 def _tried(subject: Subject, name: str) -> Any:
-    """Return the player at `module:callable`, after it was asked for two moves."""
+    """Return the player at `module:callable`, after it made two moves where it had no choice."""
     found, contract = _loaded("player", name), subject.contract
+    only = np.array([0, getattr(contract.action, "n", 1) - 1])
+    legal = np.zeros((2, only[1] + 1), bool)
+    legal[[0, 1], only] = True
     try:
-        width = getattr(contract.action, "n", 0)
-        moves = np.asarray(found(_blank(contract), np.ones((2, width), bool), _WORDS, np))
+        moves = np.asarray(found(_blank(contract), legal, _WORDS, np))
         fine = moves.shape == (2,) and moves.dtype.kind in "iu"
     except Exception as error:  # it may be any function
         raise UserError(f"player '{name}' moves nothing: {error!r}") from error
     if not fine:
         raise UserError(f"player '{name}' answers {moves.dtype}{list(moves.shape)}, not int[2]")
+    if (moves != only).any():
+        told = f"{moves.tolist()} where only {only.tolist()} are legal"
+        raise UserError(f"player '{name}' moves illegally: {told}")
     return found
 
 
