@@ -73,7 +73,8 @@ def test_a_slow_environment_outside_jax_has_the_greater_share():
 def test_a_slow_environment_in_the_program_has_the_greater_share():
     quick, _ = _shares(tasks.make("cue"))
     slow, taken = _shares(Slowed(tasks.make("cue"), 30))
-    assert slow > 0.8 > quick
+    # All but nothing, and less where another process takes a core for a while.
+    assert slow > 0.6 > quick
     for each in taken:
         assert each.transfer is None
         assert each.environment == each.clocked - each.whole
@@ -84,7 +85,7 @@ def test_a_second_environment_that_the_compiler_leaves_out_would_have_a_small_sh
     monkeypatch.setattr(iterations, "_once_known", lambda seen, values, xp: values)
     monkeypatch.setattr(iterations, "_sum", lambda shown, xp: xp.zeros(8, np.float32))
     slow, _ = _shares(Slowed(tasks.make("cue"), 30))
-    assert slow < 0.8
+    assert slow < 0.6
 
 
 @pytest.mark.parametrize("xp", [np, jnp])

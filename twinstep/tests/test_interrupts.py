@@ -15,6 +15,18 @@ from twinstep.interrupts import ended_as_by_ctrl_c
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal():
+    """In the background Ctrl-C is ignored, and below nohup a terminal that is closed."""
+    usual = [
+        signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    ]
+    yield
+    for number, handler in zip((signal.SIGINT, signal.SIGHUP), usual, strict=True):
+        signal.signal(number, handler)
+
+
 class _Thing:
     pass
 
