@@ -38,7 +38,7 @@ class Trained(NamedTuple):
     """What training gives. S seeds, B batches.
 
     policy: the network. params: name -> f32[S, ...], NumPy. curves: name -> f32[B, S], of each
-    batch: `reward` (mean per step), `score` (mean return of the episodes that ended, NaN if
+    batch: `reward` (mean per step), `return` (mean return of the episodes that ended, NaN if
     none did), `entropy`, `value_loss`, `ratio_kl` (approximate KL divergence of the update).
     """
 
@@ -66,7 +66,7 @@ class _Player(NamedTuple):
     legal: Array | None
     fresh: Array
     memory: Array
-    score: Array
+    total: Array
 
 
 class _Row(NamedTuple):
@@ -83,7 +83,7 @@ class _Row(NamedTuple):
     terminated: Array
     truncated: Array
     final_obs: Array
-    score: Array
+    total: Array
 
 
 def train(
@@ -185,7 +185,7 @@ class Trainer:
         """
         contract, ppo = self._env.contract, self._ppo
         chosen = 1 if isinstance(self.policy.action, Discrete) else self.policy.width
-        # The choice, its log-probability, the value, reward and score; three flags and a mask.
+        # The choice, its log-probability, the value, reward and return; three flags and a mask.
         words = 3 * math.prod(contract.observation.shape) + ppo.memory + chosen + 4
         flags = 3 + (self.policy.width if contract.masked else 0)
         parameters = sum(math.prod(shape) for shape in self.policy.shapes().values())
@@ -311,11 +311,11 @@ class Trainer:
         lanes = player.obs.shape[:2]
         reward = now.reward.reshape(lanes).astype(np.float32)
         terminated, truncated = now.terminated.reshape(lanes), now.truncated.reshape(lanes)
-        score = player.score + reward
+        total = player.total + reward
         ended = terminated | truncated
         row = _Row(
             player.obs, player.legal, player.fresh, memory, choice, log_prob, value, reward,
-            terminated, truncated, _features(now.final_obs, lanes), score,
+            terminated, truncated, _features(now.final_obs, lanes), total,
         )  # fmt: skip
         player = _Player(
             state,
@@ -323,7 +323,7 @@ class Trainer:
             _legal(now, lanes),
             ended,
             memory,
-            xp.where(ended, xp.zeros_like(score), score),
+            xp.where(ended, xp.zeros_like(total), total),
         )
         return player, row
 
@@ -371,7 +371,7 @@ class Trainer:
         episodes = ended.sum(dtype=jnp.int32).astype(jnp.float32)
         stats = {name: values.mean() for name, values in stats.items()} | {
             "reward": rows.reward.mean(),
-            "score": jnp.where(ended, rows.score, jnp.zeros_like(rows.score)).sum() / episodes,
+            "return": jnp.where(ended, rows.total, jnp.zeros_like(rows.total)).sum() / episodes,
         }
         return learner._replace(params=params, opt=opt), stats
 

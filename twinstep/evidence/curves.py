@@ -21,13 +21,13 @@ from twinstep.training.settings import Settings, load
 
 FOLDER = "runs"
 ORACLE = "oracle"
-_PARTS = ("environment", "settings", "steps", "score", "evaluation", "machine", "versions", "date")
+_PARTS = ("environment", "settings", "steps", "return", "evaluation", "machine", "versions", "date")
 
 
 @dataclass(frozen=True)
 class Run:
     """A run that ended. curve: the text of metrics.csv. points: environment steps, and each seed's
-    score where it has one.
+    return where it has one.
     """
 
     name: str
@@ -85,13 +85,13 @@ def _curve(path: Path) -> str:
 
 
 def _points(path: Path, text: str) -> dict[int, list[float]]:
-    """Return steps -> the scores that seeds had then; a seed has none until an episode ended."""
+    """Return steps -> the returns that seeds had then; a seed has none until an episode ended."""
     points: dict[int, list[float]] = {}
     with whole(path):
         for row in csv.DictReader(io.StringIO(text)):
             held = points.setdefault(int(row["steps"]), [])
-            if row["score"]:
-                held.append(float(row["score"]))
+            if row["return"]:
+                held.append(float(row["return"]))
     return points
 
 
@@ -99,7 +99,7 @@ def training(results: Results) -> Section:
     """Return the part about training in both backends."""
     found = runs(results)
     rows = [["environment", "against", "trained in", "seeds", "steps of each",
-             "last score, mean (least to greatest)", "run"]]  # fmt: skip
+             "last return, mean (least to greatest)", "run"]]  # fmt: skip
     played = [["run", "played in", "against", "policies", "episodes of each",
                "score or win rate, 95 % interval", "cut at the horizon"]]  # fmt: skip
     sources = []
@@ -109,9 +109,11 @@ def training(results: Results) -> Section:
             played += [_evaluation(run.name, row) for row in run.result["evaluation"]]
             sources.append(f"- {run.name}: {made_on(run.result, _command(results, run))}")
     blocks = [
-        "PPO with the same settings in both backends. The curve is the mean of the latest episodes "
-        "over the seeds, its band from the least to the greatest of them. Evaluation plays fresh "
-        "episodes; its interval is over policies, with one policy over its episodes."
+        "PPO with the same settings in both backends. The curve is the mean return of the latest "
+        "episodes over the seeds, its band from the least to the greatest of them. A return is all "
+        "that was learned from; a score leaves rewards out that only shape it, as 0.1 for a bounce "
+        "in Pong. Evaluation plays fresh episodes; its interval is over policies, with one policy "
+        "over its episodes."
     ]
     if found:
         blocks += [table(rows), "\n".join(sources)]
@@ -150,11 +152,11 @@ def _digits_alike(found: Sequence[Run]) -> list[str]:
 
 
 def _row(run: Run) -> list[str]:
-    scores = [score for score in run.result["score"] if score is not None]
+    last = [each for each in run.result["return"] if each is not None]
     told = "no episode ended"
-    if scores:
-        edges = f"{digits(min(scores))} to {digits(max(scores))}"
-        told = f"{digits(statistics.fmean(scores))} ({edges})"
+    if last:
+        edges = f"{digits(min(last))} to {digits(max(last))}"
+        told = f"{digits(statistics.fmean(last))} ({edges})"
     return [
         joined(run.result["environment"], run.settings.variant),
         run.settings.against,
@@ -218,17 +220,17 @@ def _pictures(found: Sequence[Run]) -> list[Picture]:
         ]
         title = joined(mine[0].result["environment"], variant, against and f"against {against}")
         if lines := [line for line in lines if line.x]:
-            panels[env].append(Lines(title, "environment steps", "score", lines))
+            panels[env].append(Lines(title, "environment steps", "return", lines))
     return [
-        Picture(f"training-{env}.png", f"Score while training {env} in both backends", held)
+        Picture(f"training-{env}.png", f"Return while training {env} in both backends", held)
         for env, held in panels.items()
     ]
 
 
 def _line(run: Run, label: str) -> Line:
-    points = {steps: scores for steps, scores in run.points.items() if scores}
+    points = {steps: held for steps, held in run.points.items() if held}
     means, lows, highs = (
-        [how(scores) for scores in points.values()] for how in (statistics.fmean, min, max)
+        [how(held) for held in points.values()] for how in (statistics.fmean, min, max)
     )
     seeds = len(run.settings.seeds)
     label += f", {seeds} seed{'s' * (seeds > 1)}"

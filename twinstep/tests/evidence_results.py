@@ -75,7 +75,7 @@ def trained(where, backend, scores, seeds=(0, 1), **other):
     (where / "settings.toml").write_text(settings.toml())
     metrics = Metrics(where, settings.seeds, 256, 0)
     curve = {name: np.zeros((len(scores), len(seeds))) for name in NAMES}
-    metrics.add(curve | {"score": np.array(scores, float)}, 1.0)
+    metrics.add(curve | {"return": np.array(scores, float)}, 1.0)
     metrics.close()
     last = np.array(scores[-1], float)
     done = loop.Done(len(scores), 256 * len(scores), 1.0, 1.0, {"w": np.zeros(2)}, last)

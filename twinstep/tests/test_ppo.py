@@ -199,7 +199,7 @@ def test_a_cue_is_learned_by_a_memory_and_only_by_one():
         env = tasks.make("cue")
         made = train(env, dataclasses.replace(SMALL, memory=memory), [0, 1], 100_000)
         assert made.params["actor_w"].shape[0] == 2
-        scores[memory] = made.curves["score"][-5:].mean(0)
+        scores[memory] = made.curves["return"][-5:].mean(0)
         # The illegal action costs 100 each time: it was never played.
         assert made.curves["reward"].min() >= 0
     assert (scores[8] > 0.95).all(), scores
@@ -208,7 +208,7 @@ def test_a_cue_is_learned_by_a_memory_and_only_by_one():
 
 def test_real_actions_are_learned():
     made = train(tasks.make("aim"), SMALL, [0], 100_000)
-    curve = made.curves["score"][:, 0]
+    curve = made.curves["return"][:, 0]
     assert curve[0] < -4
     assert curve[-5:].mean() > -0.5
 
@@ -234,14 +234,14 @@ def test_compiled_and_host_training_see_the_same_batches(backend, continuous):
     assert curves[0].keys() == curves[1].keys()
     for name, values in curves[0].items():
         np.testing.assert_allclose(values, curves[1][name], rtol=1e-3, atol=1e-5, err_msg=name)
-    assert np.isfinite(curves[0]["score"]).any()
+    assert np.isfinite(curves[0]["return"]).any()
 
 
 def test_pong_to_one_point_is_learned():
     env = twinstep.make("pong-v0", "jax", max_score=1)
     made = train(env, PPO(lanes=256), [0], 700_000)
-    assert made.curves["score"][0] < -0.5
-    assert made.curves["score"][-5:].mean() > 0.5
+    assert made.curves["return"][0] < -0.5
+    assert made.curves["return"][-5:].mean() > 0.5
 
 
 def test_what_cannot_be_trained_is_one_clear_line():

@@ -61,9 +61,9 @@ def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, halves, s
     assert len(curve(whole)) == 2 * settings.batches
     assert np.abs(done.params["actor_w"]).max() > 0
     # A finished run that is asked again, to be evaluated, still knows what it scored.
-    assert np.isfinite(done.score).all()
-    np.testing.assert_allclose(train(whole, settings).score, done.score)
-    assert f"{done.score[0]:.9g}" in (whole / "metrics.csv").read_text()
+    assert np.isfinite(done.returns).all()
+    np.testing.assert_allclose(train(whole, settings).returns, done.returns)
+    assert f"{done.returns[0]:.9g}" in (whole / "metrics.csv").read_text()
 
 
 def test_a_killed_command_goes_on_to_the_same_curve(small, tmp_path):

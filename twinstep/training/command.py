@@ -203,7 +203,7 @@ def _tell(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
         "environment": wanted.subject().contract.version,
         "settings": asdict(wanted),
         "steps": done.steps,
-        "score": [None if np.isnan(score) else float(score) for score in done.score],
+        "return": [None if np.isnan(each) else float(each) for each in done.returns],
         "evaluation": [row._asdict() for row in rows],
         **machine.made(),
     }
@@ -212,15 +212,15 @@ def _tell(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
 
 def _lines(wanted: Settings, done: Done, rows: list[Row]) -> list[str]:
     """Return what a run made, as text."""
-    from twinstep.training.loop import mean_score
+    from twinstep.training.loop import mean_return
 
     variant = f" ({wanted.variant})" if wanted.variant else ""
     who = f" against {wanted.against}" if wanted.against else ""
-    mean = mean_score(done.score)
-    score = "no episode ended" if np.isnan(mean) else f"score {mean:.4g}"
+    mean = mean_return(done.returns)
+    gained = "no episode ended" if np.isnan(mean) else f"return {mean:.4g}"
     speed = "" if np.isnan(done.speed) else f", {done.speed:,.0f} steps a second"
     return [
         f"{wanted.subject().contract.version}{variant}, {wanted.backend}{who}: "
-        f"{len(wanted.seeds)} x {done.steps:,} steps in {done.seconds:.0f} s{speed}; {score}",
+        f"{len(wanted.seeds)} x {done.steps:,} steps in {done.seconds:.0f} s{speed}; {gained}",
         *(row.line() for row in rows),
     ]

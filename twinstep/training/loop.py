@@ -36,7 +36,7 @@ LOCK = ".lock"
 class Done(NamedTuple):
     """How a run ended. batches, steps: of each policy. seconds: of this sitting. speed:
     environment steps a second of all policies, without the first batches, which compile; NaN if
-    there were no others. params: name -> f32[S, ...]. score: f64[S], mean return of the latest
+    there were no others. params: name -> f32[S, ...]. returns: f64[S], mean return of the latest
     episodes, NaN where none ended.
     """
 
@@ -45,7 +45,7 @@ class Done(NamedTuple):
     seconds: float
     speed: float
     params: dict[str, np.ndarray]
-    score: np.ndarray
+    returns: np.ndarray
 
 
 def require_new(folder: Path) -> None:
@@ -167,13 +167,13 @@ class _Run:
                 saved = time.perf_counter()
             self._progress(
                 f"batch {done} of {self._settings.batches}, {done * self._size:,} steps, "
-                f"{speed:,.0f} a second, score {mean_score(metrics.score):.3g}"
+                f"{speed:,.0f} a second, return {mean_return(metrics.returns):.3g}"
             )
         speed = timed * self._size * policies / seconds if timed else np.nan
         held = whole(learner.params, self._mesh)
         params = {name: np.array(values) for name, values in held.items()}
         taken = time.perf_counter() - begun
-        return Done(done, done * self._size, taken, speed, params, metrics.score)
+        return Done(done, done * self._size, taken, speed, params, metrics.returns)
 
     def _save(self, learner: Any, player: Any, done: int, curve: str) -> None:
         # What was told of a batch is from before its last update.
@@ -212,7 +212,7 @@ class _Run:
 
     def _require_finite(self, rows: dict[str, Any], done: int) -> None:
         leaves = [(n, leaf) for n, v in rows.items() for leaf in jax.tree.leaves(v)]
-        bad = {n for n, leaf in leaves if n != "score" and not np.isfinite(leaf).all()}
+        bad = {n for n, leaf in leaves if n != "return" and not np.isfinite(leaf).all()}
         if bad:
             kept = "the checkpoint before stands" if self._path.is_file() else "nothing was kept"
             raise UserError(
@@ -221,9 +221,9 @@ class _Run:
             )
 
 
-def mean_score(score: np.ndarray) -> float:
+def mean_return(returns: np.ndarray) -> float:
     """Return the mean over the policies whose episodes have ended; NaN if none has."""
-    known = score[~np.isnan(score)]
+    known = returns[~np.isnan(returns)]
     return float(known.mean()) if len(known) else math.nan
 
 

@@ -14,9 +14,9 @@ from twinstep import paths
 from twinstep.errors import UserError
 
 #: See ppo.Trained.
-NAMES = ("reward", "score", "entropy", "value_loss", "ratio_kl")
+NAMES = ("reward", "return", "entropy", "value_loss", "ratio_kl")
 HEADER = ",".join(("batch", "steps", "seed", *NAMES))
-_SCORE = HEADER.split(",").index("score")
+_RETURN = HEADER.split(",").index("return")
 
 
 class Metrics:
@@ -35,13 +35,13 @@ class Metrics:
         if len(kept) < done * len(seeds):
             raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
         #: Mean return of the latest episodes of each policy, f64[S]; NaN where none has ended.
-        self.score = np.full(len(seeds), np.nan)
+        self.returns = np.full(len(seeds), np.nan)
         self._made = hashlib.sha256("".join(line + "\n" for line in kept).encode())
         if done and self.digest != digest:
             raise UserError(f"{path} is not the curve that led to the checkpoint: begin anew")
         for row, line in enumerate(kept):
-            if word := line.split(",")[_SCORE]:
-                self.score[row % len(seeds)] = float(word)
+            if word := line.split(",")[_RETURN]:
+                self.returns[row % len(seeds)] = float(word)
         paths.write_atomically(path, ("\n".join([HEADER, *kept]) + "\n").encode())
         self._file = path.open("a")
         self._boards = _boards(folder, seeds, done * size)
@@ -53,8 +53,8 @@ class Metrics:
             steps = self._done * self._size
             for place, seed in enumerate(self._seeds):
                 values = {name: float(rows[name][batch, place]) for name in NAMES}
-                if not math.isnan(values["score"]):
-                    self.score[place] = values["score"]
+                if not math.isnan(values["return"]):
+                    self.returns[place] = values["return"]
                 words = ["" if math.isnan(v) else f"{v:.9g}" for v in values.values()]
                 line = ",".join([str(self._done), str(steps), str(seed), *words]) + "\n"
                 self._made.update(line.encode())
