@@ -187,7 +187,9 @@ def main() -> None:
                 row[arm] = repaired(folder, phases, Path(held) / "cache")
             rows.append(row)
             print(json.dumps(row), flush=True)
-    command = f"tools/ablation.py --starts {args.starts} --bugs {args.bugs} --seed {args.seed}"
+    command = (
+        f"python tools/ablation.py --starts {args.starts} --bugs {args.bugs} --seed {args.seed}"
+    )
     found = {
         "command": command,
         "bugs": args.bugs,

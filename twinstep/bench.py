@@ -127,9 +127,14 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(lines))
         return 1 if failed_lines else 0
     text = bench_table.markdown(result)
-    paths.write_atomically(held, (json.dumps(result, indent=1) + "\n").encode())
-    paths.write_atomically(held.with_suffix(".md"), text.encode())
     print(text)
+    try:
+        paths.write_atomically(held, (json.dumps(result, indent=1) + "\n").encode())
+        paths.write_atomically(held.with_suffix(".md"), text.encode())
+    except OSError as error:
+        raise UserError(
+            f"{held} cannot be written ({error.strerror}): its table is above"
+        ) from error
     print(f"written: {held} and {held.with_suffix('.md').name}")
     return 0
 
@@ -314,7 +319,8 @@ def _request(args: argparse.Namespace) -> Request:
                 name = pair.candidate.name
                 raise UserError(f"backend {name}: {pair.probe.problem}: {pair.probe.mend}")
     if args.train or args.train_only:
-        trained(subjects)
+        learnt = [subject.variant.name for subject in trained(subjects)]
+        variants = learnt if args.train_only else variants
     if args.train_only and (args.policy or args.batch or args.steps):
         raise UserError(
             "--train-only plays level 4's batches: leave --batch, --steps, --policy out"
@@ -333,8 +339,7 @@ def _request(args: argparse.Namespace) -> Request:
         args.env,
         tuple(dict.fromkeys(variants)),
         tuple(backends),
-        tuple(_number("--batch", text, int, 1) for text in args.batch)
-        or tuple(n for n in env.oracle.batches if n <= subjects[0].contract.largest_batch),
+        () if args.train_only else _batches(args.batch, subjects[0]),
         tuple(dict.fromkeys(threads or [1, cores])),
         _number("--rounds", args.rounds or "15", int, 1),
         _number("--steps", args.steps, int, 1) if args.steps is not None else 0,
@@ -343,6 +348,12 @@ def _request(args: argparse.Namespace) -> Request:
         args.train or args.train_only,
         args.train_only,
     )
+
+
+def _batches(given: Sequence[str], subject: Subject) -> tuple[int, ...]:
+    most = subject.contract.largest_batch
+    declared = tuple(count for count in subject.env.oracle.batches if count <= most)
+    return tuple(_number("--batch", text, int, 1) for text in given) or declared
 
 
 def _python(path: str) -> str:

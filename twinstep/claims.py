@@ -24,7 +24,21 @@ def read(path: Path, schema: int) -> Result:
     parts = {"schema", "request", "cells"}
     if not isinstance(found, dict) or not parts <= found.keys() or found["schema"] != schema:
         raise UserError(f"{path} is no result of this version of twinstep bench: {mend}")
+    try:
+        _require_whole(found)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise UserError(f"{path} is not as twinstep bench writes it ({error!r}): {mend}") from error
     return found
+
+
+def _require_whole(found: Result) -> None:
+    """Raise anything if a comparison with this result would."""
+    then, counts = found["request"], ("batches", "threads", "backends", "policies")
+    sizes = {name: list(then[name]) for name in counts}
+    least = [*sizes["batches"], *sizes["threads"], then["rounds"]]
+    if type(then["env"]) is not str or not then["variants"] or min(least) < 1 or then["steps"] < 0:
+        raise ValueError("what was asked for is no measurement")
+    compare(found, found, 0.0)
 
 
 def request_of(committed: Result) -> Mapping[str, Any]:
@@ -76,9 +90,15 @@ def compare(committed: Result, now: Result, slack: float) -> tuple[list[str], li
     wide = f"the committed spread and {slack:.0%} of its ends"
     total = len(lines)
     lines.append(f"{total - len(failed)} of {total} claims hold within {wide}")
-    if committed["machine"]["cpu"] != now["machine"]["cpu"]:
-        lines.append(f"measured here on {now['machine']['cpu']}, claimed on another processor: "
-                     f"{committed['machine']['cpu']}")  # fmt: skip
+    before, here = committed["machine"], now["machine"]
+    if before["cpu"] != here["cpu"]:
+        lines.append(f"measured here on {here['cpu']}, claimed on another processor: "
+                     f"{before['cpu']}")  # fmt: skip
+    elif before["isa"] != here["isa"]:
+        lines.append(f"claimed on {before['cpu']} with other instruction sets than here")
+    changed = [name for name, its in now["sources"].items() if committed["sources"][name] != its]
+    if changed:
+        lines.append(f"the files of {', '.join(changed)} have changed since it was claimed")
     return lines, failed
 
 

@@ -23,6 +23,9 @@ from twinstep.repair import report_command
 from twinstep.running import CandidateBroken
 from twinstep.training import command as train
 
+#: The exit code of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command; return its exit code.
@@ -45,8 +48,8 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("twinstep: interrupted", file=sys.stderr)
         if argv is None:
-            _leave(130)
-        return 130
+            _leave(INTERRUPTED)
+        return INTERRUPTED
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise

@@ -41,7 +41,7 @@ class PolicyPlayer:
         self._env, self._policy, self._network = env, policy, network
         self._lanes, self._steps = job.played, job.steps
         self.dtype, self.platform = env.dtype, env.platform
-        self._params = jax.device_put(jax.jit(policy.init)(jax.random.key(0)))
+        self._params = jax.device_put(policy.init(jax.random.key(0)))
         self._compiled = Compiled(self._roll)
         self.about = self._compiled.about
         weights = [v for name, v in self._params.items() if name.endswith("_w")]

@@ -84,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
     file = args.out / f"{request.env}.json"
     print(text(request.env, request.env, result))
+    if all("not_measured" in row for row in result["rows"]):
+        raise UserError(f"nothing was measured, and {file} is left as it is")
     try:
         paths.write_atomically(file, (json.dumps(result, indent=1) + "\n").encode())
     except OSError as error:

@@ -41,27 +41,37 @@ def narrowed(committed: claims.Result) -> bench.Request:
 
 
 def verify(
-    results: Results, slack: float, cores: int, progress: Callable[[str], None]
-) -> tuple[list[str], bool]:
-    """Return a line for each ratio, and whether all hold; see claims.compare.
+    results: Results,
+    slack: float,
+    cores: int,
+    progress: Callable[[str], None],
+    say: Callable[[str], None],
+) -> bool:
+    """Say a line for each ratio; return whether any was measured and all hold; see claims.compare.
 
     cores: that this process may use. What cannot run here is a line, and no failure.
     """
-    lines, good = [], True
-    for env in results.names():
-        committed = claims.read(results.there(f"{env}.json"), bench.SCHEMA)
+    good, measured = True, 0
+    held = {env: claims.read(results.there(f"{env}.json"), bench.SCHEMA) for env in results.names()}
+    for env, committed in held.items():
         try:
             request = narrowed(committed)
             if (wanted := request.threads[0]) > cores:
                 raise UserError(f"{wanted} cores are needed, and this process may use {cores}")
         except UserError as error:
-            lines.append(f"{env}: not measured here: {error}")
+            say(f"{env}: not measured here: {error}")
             continue
         try:
             found, failed = claims.compare(committed, bench.record(request, progress), slack)
         except Failed as error:
             found, failed = [f"FAILS  {error}"], [str(error)]
         progress("")
-        lines += [f"{env}: {line}" for line in found]
-        good = good and not failed
-    return lines, good
+        for name in claims.request_of(committed)["backends"]:
+            if name not in request.backends:
+                say(f"{env}: not measured here: {name} cannot run here")
+        for line in found:
+            say(f"{env}: {line}")
+        good, measured = good and not failed, measured + 1
+    if not measured:
+        say(f"nothing was measured: no benchmark in {results.folder} can be measured here")
+    return good and measured > 0

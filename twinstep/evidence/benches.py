@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from twinstep import bench
+from twinstep import bench, registry
+from twinstep.errors import UserError
 from twinstep.evidence import paper
 from twinstep.evidence.reading import Found, Results, read
 from twinstep.evidence.section import Missing
+from twinstep.verdicts import sources_hash
 
 #: The folder, below that of the results, of what was measured on a GPU.
 GPU = "gpu"
@@ -34,10 +36,20 @@ class Measured(NamedTuple):
         # Results of before there was other work do not name theirs.
         return [c for c in self.found["cells"] if c.get("work", "environment") == work]
 
+    def outdated(self) -> str:
+        """Return which backends' files have changed since, as what ends a line; "" if none's."""
+        names = older(self.env, self.found.get("sources") or {})
+        return f"; {', '.join(names)} measured before its files last changed" if names else ""
+
 
 def named(env: str, where: str) -> str:
     """Return an environment's name with where it was measured, if on a GPU."""
     return f"{env} on a GPU" if where else env
+
+
+def can_be(env: str, where: str) -> bool:
+    """Whether it can be measured there: on a GPU, what has a candidate in JAX."""
+    return not where or any(ref.name == "jax" for ref in registry.environment(env).candidates)
 
 
 def folders(where: str, *more: str) -> tuple[str, ...]:
@@ -55,7 +67,23 @@ def files(results: Results, *parts: str) -> Iterator[Measured]:
         for where, place in places:
             path = results.there(*place, f"{env}.json")
             if (found := read(path, _PARTS, (bench.SCHEMA,))) is not None:
+                require_gpu(path, where, found)
                 yield Measured(env, where, path, found)
+
+
+def older(env: str, sources: Found) -> list[str]:
+    """Return the backends whose files are no longer those of these hashes."""
+    return [
+        ref.name
+        for ref in registry.environment(env).candidates
+        if ref.name in sources and sources_hash(ref)[:16] != sources[ref.name]
+    ]
+
+
+def require_gpu(path: Path, where: str, found: Found) -> None:
+    """UserError if a result lies among those of a GPU, and its machine had none."""
+    if where and not (found["machine"] or {}).get("gpu"):
+        raise UserError(f"{path} was measured without a GPU: it belongs in {path.parents[1]}")
 
 
 def missing(results: Results, there: Collection[str], more: str = "") -> list[Missing]:
@@ -67,5 +95,5 @@ def missing(results: Results, there: Collection[str], more: str = "") -> list[Mi
         Missing(named(env, where), f"twinstep bench {env}{more}{results.out(*folders(where))}")
         for where in ("", GPU)
         for env in paper.environments()
-        if named(env, where) not in there
+        if named(env, where) not in there and can_be(env, where)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from twinstep.evidence import paper
-from twinstep.evidence.benches import GPU, folders, named
+from twinstep.evidence.benches import GPU, can_be, folders, named, require_gpu
 from twinstep.evidence.reading import Found, Results, read, whole
 from twinstep.evidence.section import Missing, Picture, Section, Stacks
 from twinstep.evidence.wording import NOT_MEASURED, digits, joined, made_on, share, table
@@ -35,7 +35,7 @@ def breakdown(results: Results) -> Section:
         )
         for where in ("", GPU)
         for env in paper.environments()
-        if (name := named(env, where)) not in there
+        if (name := named(env, where)) not in there and can_be(env, where)
     ]
     theirs = [["environment", "side", *(_size(size) for size in _sizes())]]
     for fact in paper.facts()["breakdown"]:
@@ -48,7 +48,9 @@ def breakdown(results: Results) -> Section:
         "(least to greatest) of the rounds. Of the peak: the network's operations over the seconds "
         "that are neither the environment's nor a copy, as a share of what the machine reaches in "
         "one large matrix product. Where environment and network are one compiled program, the "
-        "environment's share is what that program takes longer with a second batch of environments."
+        "environment's share is what it takes longer with a second batch of environments; "
+        "elsewhere they take turns, nothing runs beside anything, and each copy is waited for: "
+        "`twinstep train` may overlap them. A transfer includes gathering a batch on the host."
     )
     theirs_told = f"### The paper's\n\nThe environment's share, {paper.column()}:"
     return Section(
@@ -63,7 +65,10 @@ def breakdown(results: Results) -> Section:
 def _files(results: Results, where: str) -> Iterator[tuple[str, Found]]:
     for env in results.names(*folders(where, FOLDER)):
         path = results.there(*folders(where, FOLDER), f"{env}.json")
-        if (found := read(path, _PARTS)) is not None:
+        found = read(path, _PARTS)
+        # Where nothing was measured, it is missing.
+        if found and any("not_measured" not in row for row in found["rows"]):
+            require_gpu(path, where, found)
             yield env, found
 
 
@@ -106,7 +111,7 @@ def _share(row: Mapping[str, Any], key: str) -> str:
     if not row.get(key):
         return "not told apart"
     # A difference of two programs comes out below 0 where clocks cannot tell them apart.
-    return share(row[key]) + (", below the noise" if row[key]["median"] < 0 else "")
+    return share(row[key]) + (", below the noise" if row[key]["min"] < 0 else "")
 
 
 def _theirs(env: str, row: Mapping[str, Any]) -> str:

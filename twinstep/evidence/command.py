@@ -66,17 +66,23 @@ def run(args: argparse.Namespace) -> int:
 
 def _measured(parts: Sequence[Section]) -> int:
     """Run the commands of what is missing and can be measured here; return how many failed."""
-    from twinstep.cli import main
+    from twinstep.cli import INTERRUPTED, main
 
     failed = 0
     for each in (one for part in parts for one in part.missing if one.here):
         print(f"{each.what}: {each.command}", flush=True)
-        failed += main(shlex.split(each.command)[1:]) != 0
+        code = main(shlex.split(each.command)[1:])
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        failed += code != 0
     return failed
 
 
 def _again(results: Results, text: str) -> int:
     from twinstep.evidence import again
+
+    def say(line: str) -> None:
+        print(line, flush=True)
 
     try:
         slack = float(text)
@@ -84,8 +90,7 @@ def _again(results: Results, text: str) -> int:
         slack = -1.0
     if not slack >= 0:
         raise UserError(f"--slack {text}: a number of at least 0 is needed")
-    lines, good = again.verify(results, slack, len(os.sched_getaffinity(0)), on_a_terminal())
-    print("\n".join(lines) or f"there are no benchmarks in {results.folder}")
+    good = again.verify(results, slack, len(os.sched_getaffinity(0)), on_a_terminal(), say)
     return 0 if good else 1
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from twinstep.errors import UserError
 from twinstep.evidence import paper
-from twinstep.evidence.reading import Found, Results, read, whole
+from twinstep.evidence.reading import Found, Results, quoted, read, whole
 from twinstep.evidence.section import Line, Lines, Missing, Picture, Section
 from twinstep.evidence.wording import digits, joined, made_on, table
 from twinstep.training.metrics import HEADER
@@ -177,16 +177,22 @@ def _evaluation(name: str, row: Found) -> list[str]:
         str(len(row["means"])),
         str(row["episodes"]),
         f"{digits(mean)} [{digits(row['low'])}, {digits(row['high'])}]",
-        f"{100 * row['unfinished']:.1f} %",
+        f"{digits(100 * row['unfinished'])} %",
     ]
 
 
 def _command(results: Results, run: Run) -> str:
     """Return the command that repeats a run: its settings file holds every value."""
-    file = results.there(FOLDER, run.name, "settings.toml").as_posix()
+    file = results.there(FOLDER, run.name, "settings.toml")
     episodes = [row["episodes"] for row in run.result["evaluation"]]
-    return f"twinstep train {run.settings.env} --config {file}" + (
-        f" --evaluate {episodes[0]}" if episodes else ""
+    others = dict.fromkeys(row["against"] for row in run.result["evaluation"] if row["against"])
+    chosen = list(others) if list(others) != [run.settings.against] else []
+    return " ".join(
+        [
+            f"twinstep train {run.settings.env} --config {quoted(file)}",
+            *([f"--evaluate {episodes[0]}"] if episodes else []),
+            *(f"--opponent {name}" for name in chosen),
+        ]
     )
 
 
@@ -201,7 +207,7 @@ def _missing(results: Results, found: Sequence[Run]) -> list[Missing]:
             if not there:
                 backend = " --backend oracle" if who == "the reference" else ""
                 name = f"{env}-{'oracle' if backend else 'fast'}"
-                out = results.there(FOLDER, name).as_posix()
+                out = quoted(results.there(FOLDER, name))
                 command = f"twinstep train {env}{backend} --out {out} --evaluate 256"
                 missing.append(Missing(f"{env}, trained in {who}", command))
     return missing

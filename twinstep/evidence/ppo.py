@@ -23,7 +23,7 @@ def training(results: Results) -> Section:
             rows += [_row(one, cell, result) for cell in cells for result in cell["results"]]
             loops += [_loop(one, cell) for cell in one.found["policies"]]
             if cells or one.found["policies"]:
-                sources.append(f"- {one.name}: {made_on(one.found)}")
+                sources.append(f"- {one.name}: {made_on(one.found)}{one.outdated()}")
         there += [one.name] if cells else []
     for env in paper.environments():
         theirs = "; ".join(paper.speeds("ppo", env, fact["backend"])

@@ -9,7 +9,7 @@ import numpy as np
 from twinstep import elo
 from twinstep.evidence import paper
 from twinstep.evidence.curves import side_of
-from twinstep.evidence.reading import Found, Results, read, whole
+from twinstep.evidence.reading import Found, Results, quoted, read, whole
 from twinstep.evidence.section import Bars, Line, Lines, Missing, Picture, Section
 from twinstep.evidence.wording import joined, made_on
 
@@ -39,7 +39,7 @@ def ratings(results: Results) -> Section:
         curved += [env] if lines else []
     missing = []
     for env in paper.facts()["elo"]:
-        file = results.there(FOLDER, f"{env}.json").as_posix()
+        file = quoted(results.there(FOLDER, f"{env}.json"))
         command = f"twinstep elo {env} --json {file}"
         if env not in there:
             missing.append(Missing(f"{env}, players", command, here=True))
@@ -59,7 +59,19 @@ def _text(found: Found) -> str:
     lines = elo.lines(made)
     title = joined(found["environment"], found["variant"])
     how = f"{found['games']} games of each pair in {side_of(found['backend'])}"
-    return "\n\n".join([f"### {title}", f"{how}; {made_on(found)}", "\n".join(lines)])
+    blocks = [f"### {title}", f"{how}; {made_on(found)}", "\n".join(lines)]
+    if found["policies"]:
+        blocks.append(
+            "Policies, which `twinstep train` makes again:\n\n"
+            + "\n".join(_trained(*each) for each in found["policies"].items())
+        )
+    return "\n\n".join(blocks)
+
+
+def _trained(folder: str, about: Found) -> str:
+    against = f" against {about['against']}" if about["against"] else ""
+    where = f"in {side_of(about['backend'])}{against}"
+    return f"- `{folder}`: trained {where} for {about['steps']:,} steps"
 
 
 def _bars(found: Found) -> Bars:

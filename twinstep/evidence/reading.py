@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,12 +59,20 @@ class Results:
         usual: the folders below `benchmarks` of the command's default.
         """
         where = self.there(*parts)
-        return "" if where == DEFAULT.joinpath(*usual) else f" --out {where.as_posix()}"
+        return "" if where == DEFAULT.joinpath(*usual) else f" --out {quoted(where)}"
 
 
 def results(folder: Path) -> Results:
     """Return the results in a folder, beside the verdicts of the candidates that are installed."""
+    # However the folder is spelled: its path stands in the commands of what is missing.
+    with contextlib.suppress(ValueError):
+        folder = folder.resolve().relative_to(Path.cwd())
     return Results(folder, package_folder("twinstep.candidates"))
+
+
+def quoted(path: Path) -> str:
+    """Return a path as a command of a shell names it."""
+    return shlex.quote(path.as_posix())
 
 
 def read(path: Path, parts: Collection[str], schemas: Collection[int] = (1,)) -> Found | None:
@@ -78,7 +87,7 @@ def read(path: Path, parts: Collection[str], schemas: Collection[int] = (1,)) ->
         return None
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(
             f"{path} is damaged: it is no JSON ({error}); restore it, or measure it again"
         ) from error

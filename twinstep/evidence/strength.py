@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from twinstep.evidence import paper
-from twinstep.evidence.reading import Found, Results, read, whole
+from twinstep.evidence.reading import Found, Results, quoted, read, whole
 from twinstep.evidence.section import Bars, Missing, Picture, Section
 from twinstep.evidence.wording import joined, made_on, table
 from twinstep.mutants.strata import wilson
@@ -52,8 +52,8 @@ def mutants(results: Results) -> Section:
     if there:
         blocks += [table(rows), "\n".join(sources)]
         blocks += [
-            "### By level\n\n*By itself* is of the bugs that were asked at every level, *first* of "
-            "all that are counted.",
+            "### By level\n\n*By itself* is of the bugs that were drawn to be asked at every "
+            "level, *first* of all that are counted.",
             table(levels),
         ]
     return Section(
@@ -179,5 +179,5 @@ def _asked(level: dict[str, Any] | None) -> str:
 
 def _tool(results: Results, name: str) -> str:
     stem = results.there(name)
-    more = f" --out {stem.as_posix()}" if results.out() else ""
+    more = f" --out {quoted(stem)}" if results.out() else ""
     return f"python tools/{name}.py{more}"

@@ -115,7 +115,9 @@ def _all_cells(one: Measured, cells: Sequence[Found], what: str) -> str:
     left = dict.fromkeys(text for cell in cells for text in cell.get("left_out", ()))
     lines = "".join(f"\n- {NOT_MEASURED}: {text}" for text in left)
     title = joined(one.found["environment"], "on a GPU" if one.where else "", what)
-    head = f"### {title}\n\nReference: {one.found['reference']}. {made_on(one.found)}"
+    head = (
+        f"### {title}\n\nReference: {one.found['reference']}. {made_on(one.found)}{one.outdated()}"
+    )
     return f"{head}\n\n{table(rows)}" + (f"\n{lines}" if lines else "")
 
 

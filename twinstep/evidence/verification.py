@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from twinstep import registry
 from twinstep.evidence import paper
-from twinstep.evidence.benches import GPU, named
-from twinstep.evidence.reading import Found, Results, read, whole
+from twinstep.evidence.benches import GPU, can_be, named
+from twinstep.evidence.reading import Found, Results, quoted, read, whole
 from twinstep.evidence.section import Missing, Section
 from twinstep.evidence.wording import made_on, table
 from twinstep.seeds import PACKAGED_GPU
@@ -127,12 +126,8 @@ def _missing_gpu(results: Results) -> list[Missing]:
     return [
         Missing(named(env, GPU), _on_a_gpu(env))
         for env in paper.environments()
-        if _in_jax(env) and not results.gpu_verdict_file(env).is_file()
+        if can_be(env, GPU) and not results.gpu_verdict_file(env).is_file()
     ]
-
-
-def _in_jax(env: str) -> bool:
-    return any(ref.name == "jax" for ref in registry.environment(env).candidates)
 
 
 def _on_a_gpu(env: str) -> str:
@@ -151,7 +146,7 @@ def _command(env: str) -> str:
 
 
 def _level4(results: Results, env: str) -> str:
-    file = results.there("transfer", f"{env}.json").as_posix()
+    file = quoted(results.there("transfer", f"{env}.json"))
     return f"pytest -m level4 --env {env} --verdict {file}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -83,7 +84,9 @@ def _machine(found: Mapping[str, Any] | None) -> str:
         return "machine not recorded"
     more = [f"{name} {_plain(value)}" for name, value in found.items() if name not in _TOLD]
     cores = f"{found['cores_used']} of {found['cores_online']} cores"
-    return ", ".join([f"{found['cpu']} ({found['architecture']})", cores, *more, found["os"]])
+    isa = hashlib.sha256(" ".join(found.get("isa") or []).encode()).hexdigest()[:4]
+    kind = f"{found['cpu']} ({found['architecture']}, instruction sets {isa})"
+    return ", ".join([kind, cores, *more, found["os"]])
 
 
 def _plain(value: Any) -> str:

@@ -3,10 +3,12 @@
 import copy
 import json
 import os
+import shlex
 
 import pytest
 
-from twinstep import claims
+from twinstep import claims, cli
+from twinstep.bench import _request
 from twinstep.candidates.pong import rust_pong
 from twinstep.cli import main
 from twinstep.oracles.pong import upstream
@@ -283,7 +285,31 @@ def test_a_wrong_option_is_one_line_and_exit_code_4(args, says, capsys):
     assert said.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("emurust", "--train-only"),
+        ("pong", "--train", "--variant", "fs8", "--batch", "8"),
+        ("halfcheetah", "--backend", "rust", "--rounds", "3", "--steps", "5"),
+    ],
+)
+def test_the_command_that_a_result_names_asks_for_the_same(words):
+    parser = cli._parser()
+    asked = _request(parser.parse_args(["bench", *words]))
+    again = shlex.split(asked.command())
+    assert _request(parser.parse_args(again[1:])) == asked
+
+
+def test_a_table_is_shown_even_where_it_cannot_be_written(tmp_path, capsys):
+    need(upstream.probe({}))
+    (tmp_path / "pong.json").mkdir()
+    assert bench("pong", "--backend", "rust", *TINY, "--out", tmp_path) == 4
+    said = capsys.readouterr()
+    assert "| rust" in said.out
+    assert said.err.endswith("pong.json cannot be written (Is a directory): its table is above\n")
+    assert said.err.count("\n") == 1
+
+
 def test_a_policy_in_the_loop_is_measured(tmp_path, capsys):
     args = ("pong", "--backend", "jax", "--policy", "mlp", *TINY, "--out", tmp_path)
     assert bench(*args) == 0, capsys.readouterr().err

@@ -209,6 +209,17 @@ def measured(tmp_path_factory):
     return out
 
 
+def test_where_nothing_can_be_measured_a_result_stays(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(command, "LARGE", 100_000)
+    held = tmp_path / "pong.json"
+    held.write_text("held")
+    assert _run(tmp_path, "--backend", "jax", "--size", "200k") == 4
+    said = capsys.readouterr()
+    assert "not measured: no accelerator" in said.out
+    assert said.err == f"twinstep: nothing was measured, and {held} is left as it is\n"
+    assert held.read_text() == "held"
+
+
 def test_a_result_has_shares_that_add_up_and_says_what_was_not_measured(measured):
     found = json.loads((measured / "pong.json").read_text())
     small, large = found["rows"]
@@ -283,9 +294,10 @@ def test_a_full_disk_keeps_the_table_on_the_screen(tmp_path, monkeypatch, capsys
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(command.paths, "write_atomically", full)
-    assert _run(tmp_path, "--backend", "jax", "--size", "200M") == 4
+    monkeypatch.setattr(operations, "_SIDE", 256)
+    assert _run(tmp_path, "--backend", "jax", "--size", "50k") == 4
     said = capsys.readouterr()
-    assert "| jax | 200M |" in said.out
+    assert "| jax | 0.05M |" in said.out
     (line,) = said.err.splitlines()
     assert "pong.json cannot be written (No space left on device): its table is above" in line
 

@@ -83,6 +83,19 @@ def test_check_says_what_is_out_of_date(tmp_path, capsys):
     assert "EVIDENCE.md is not what the results say: `twinstep evidence --out" in line
 
 
+def test_the_same_folder_by_another_name_has_the_same_document(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["evidence", "--check", "--out", str(COMMITTED)]) == 0, capsys.readouterr().err
+
+
+def test_a_folder_with_a_space_is_quoted(tmp_path):
+    held = Results(tmp_path / "my results", tmp_path / "candidates")
+    lacking = [each for part in document.sections(held) for each in part.missing]
+    for each in lacking:
+        if "my results" in each.command:
+            assert any("my results" in word for word in shlex.split(each.command)), each.command
+
+
 def test_what_is_not_there_is_not_measured_and_has_a_command_that_exists(empty):
     parts = document.sections(empty)
     text = document.markdown(parts, empty)
@@ -99,7 +112,7 @@ def test_what_is_not_there_is_not_measured_and_has_a_command_that_exists(empty):
             assert words[0] in ("pytest", "python")
     for env in paper.environments():
         assert f"| {env} | not measured |" in text
-        assert f"| {env} on a GPU | not measured |" in text
+        assert (f"| {env} on a GPU | not measured |" in text) == (env != "emurust")
     assert {each.what for each in lacking if each.here} == {
         *paper.environments(), "pokejax, players", "tcgjax, players",
     }  # fmt: skip
@@ -119,8 +132,8 @@ def test_every_result_of_the_repository_is_named_with_what_it_was_made_on(monkey
 def test_a_result_says_command_machine_versions_and_date():
     line = wording.made_on({"command": "twinstep x", **MADE})
     assert line == (
-        "`twinstep x`; Test CPU (x86_64), 1 of 2 cores, Test OS; twinstep 0.0.7, jax 1.2.3; "
-        "2026-11-26"
+        "`twinstep x`; Test CPU (x86_64, instruction sets 2880), 1 of 2 cores, Test OS; "
+        "twinstep 0.0.7, jax 1.2.3; 2026-11-26"
     )
     gpu = {**MADE["machine"], "gpu": ["H100"]}
     assert "1 of 2 cores, gpu H100, Test OS" in wording.made_on({**MADE, "machine": gpu})

@@ -75,7 +75,7 @@ def test_claims_are_measured_again_in_the_cheapest_cell(claimed, capsys):
     assert (request.variants, request.batches, request.threads) == (("fs1",), (1024,), (1,))
     assert (request.rounds, request.policies, request.training) == (again.ROUNDS, (), False)
     said = capsys.readouterr().out
-    assert "pong: holds  fs1, 1 thread, 1024 lanes, jax to the best reference: 0.919 here" in said
+    assert "pong: holds  fs1, 1 thread, 1024 lanes, jax to the best reference: 0.968 here" in said
     assert not (folder / "EVIDENCE.md").exists()
 
 
@@ -90,14 +90,67 @@ def test_a_claim_that_does_not_hold_fails(claimed, capsys):
 def test_what_cannot_run_here_is_told_and_fails_nothing(claimed, capsys, monkeypatch):
     folder, record = claimed
     record(1.0)
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: set())
-    assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 0
-    assert "pong: not measured here: 1 cores are needed" in capsys.readouterr().out
+    words = ["evidence", "--verify-claims", "--out", str(folder)]
     found = committed("pong.json")
+    found["request"]["backends"] = ["jax", "gone"]
+    put(folder / "pong.json", found)
+    assert main(words) == 0
+    assert "pong: not measured here: gone cannot run here" in capsys.readouterr().out
+    # But where nothing at all was measured, nothing was verified.
     found["request"]["backends"] = ["gone"]
     put(folder / "pong.json", found)
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert "pong: not measured here: none of gone can run here" in said
+    assert "nothing was measured: no benchmark in" in said
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set())
+    put(folder / "pong.json", committed("pong.json"))
+    assert main(words) == 1
+    assert "pong: not measured here: 1 cores are needed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("request", {}),
+        ("request", None),
+        ("variants", []),
+        ("batches", [0]),
+        ("batches", None),
+        ("rounds", 0),
+        ("machine", None),
+        ("policies", None),
+        ("cells", [{}]),
+    ],
+)
+def test_a_damaged_claim_is_one_clear_line_before_anything_is_measured(
+    part, value, claimed, capsys
+):
+    folder, record = claimed
+    asked = record(1.0)
+    shutil.copy(COMMITTED / "emurust.json", folder)
+    found = committed("pong.json")
+    (found["request"] if part in found["request"] else found)[part] = value
+    put(folder / "pong.json", found)
+    for words in (["evidence", "--verify-claims"], ["bench", "pong", "--verify-claims"]):
+        assert main([*words, "--out", str(folder)]) == 4
+        problem = capsys.readouterr().err
+        assert f"{folder / 'pong.json'} is not as twinstep bench writes it" in problem
+        assert problem.count("\n") == 1
+    assert not asked
+
+
+def test_a_claim_says_which_files_and_instructions_are_no_longer_the_same(claimed, capsys):
+    folder, record = claimed
+    record(1.0)
+    found = committed("pong.json")
+    found["sources"]["rust"] = "another"
+    found["machine"]["isa"] = ["sse"]
+    put(folder / "pong.json", found)
     assert main(["evidence", "--verify-claims", "--out", str(folder)]) == 0
-    assert "pong: not measured here: none of gone can run here" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "pong: the files of rust have changed since it was claimed" in said
+    assert "with other instruction sets than here" in said
 
 
 @drawn
@@ -118,6 +171,20 @@ def test_run_asks_for_what_is_missing_and_writes_what_came(tmp_path, capsys, mon
         *(["elo", env] for env in ("pokejax", "tcgjax")),
     ]
     assert "### tcgjax-v0, apex" in (tmp_path / "EVIDENCE.md").read_text()
+
+
+@drawn
+def test_ctrl_c_ends_all_that_run_asks_for(tmp_path, capsys, monkeypatch):
+    asked = []
+
+    def interrupted(argv):
+        asked.append(argv)
+        return 130
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    assert main(["evidence", "--run", "--out", str(tmp_path)]) == 130
+    assert len(asked) == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_bench_writes_is_found(empty):

@@ -23,6 +23,7 @@ def empty(tmp_path):
 
 def damaged(change):
     found = committed("tcgjax.json")
+    found["machine"]["gpu"] = "Test GPU"
     change(found)
     return json.dumps(found)
 

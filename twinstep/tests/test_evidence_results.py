@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from twinstep.errors import UserError
 from twinstep.evidence import (
     paper,
     ppo,
@@ -41,7 +42,7 @@ def test_random_play_shows_the_largest_cell_and_all_cells(empty):
     found = committed("pong.json")
     put(empty.there("pong.json"), found)
     section = throughput.random_play(empty)
-    (row,) = rows(section, "pong-v0", "cpu", "fs8", "2", "65536", "17.1M", "42.2M", "rust")
+    (row,) = rows(section, "pong-v0", "cpu", "fs8", "2", "65536", "21.6M", "50.2M", "rust")
     cell = next(c for c in found["cells"]
                 if (c["variant"], c["threads"], c["lanes"]) == ("fs8", 2, 65536))  # fmt: skip
     best = next(r for r in cell["results"] if r["name"] == "rust")["ratio"]["best"]
@@ -49,8 +50,8 @@ def test_random_play_shows_the_largest_cell_and_all_cells(empty):
     assert row[-1] == "C 60M, Rust 122M: 2 times"
     # Two backends in each cell; a user's `make` is a column.
     assert len(rows(section, "fs1")) + len(rows(section, "fs8")) == 2 * len(found["cells"])
-    (row,) = rows(section, "fs1", "1", "16384", "42.6M", "69.5M", "rust")
-    assert row[9] == "219M (174M to 234M)"
+    (row,) = rows(section, "fs1", "1", "16384", "48.7M", "78.8M", "rust")
+    assert row[9] == "237M (12.8M to 255M)"
     (picture,) = section.pictures
     assert picture.panels[0].labels == [f"pong, {v}, {b}" for v in ("fs1", "fs8")
                                         for b in ("jax", "rust")]  # fmt: skip
@@ -73,11 +74,33 @@ def test_a_gpu_is_another_row(empty):
         for result in cell["results"]:
             result["platform"] = "gpu"
     put(empty.there("gpu", "tcgjax.json"), found)
+    with pytest.raises(UserError, match=r"tcgjax.json was measured without a GPU: it belongs in"):
+        throughput.random_play(empty)
+    found["machine"]["gpu"] = "Test GPU"
+    put(empty.there("gpu", "tcgjax.json"), found)
     section = throughput.random_play(empty)
     assert [row[1] for row in rows(section, "tcgjax-v0")] == ["cpu", "gpu"]
     assert section.measured == ["tcgjax", "tcgjax on a GPU"]
     assert "### tcgjax-v0, on a GPU" in section.markdown("")
     assert "tcgjax on a GPU" not in {each.what for each in section.missing}
+
+
+def test_what_has_no_candidate_in_jax_is_not_asked_of_a_gpu(empty):
+    for section in (throughput.random_play(empty), ppo.training(empty)):
+        lacking = {each.what for each in section.missing}
+        assert {"emurust", "pong", "pong on a GPU"} <= lacking
+        assert "emurust on a GPU" not in lacking
+
+
+def test_a_result_says_which_files_have_changed_since(empty):
+    found = committed("tcgjax.json")
+    put(empty.there("tcgjax.json"), found)
+    said = "; jax measured before its files last changed"
+    assert said not in throughput.random_play(empty).markdown("")
+    found["sources"]["jax"] = "another"
+    put(empty.there("tcgjax.json"), found)
+    put(empty.there("training", "tcgjax.json"), found)
+    assert said in throughput.random_play(empty).markdown("")
 
 
 def test_ppo_says_the_models_work_where_it_is_known(empty):
@@ -174,7 +197,9 @@ def test_level_4_shows_the_lines_of_the_run(empty):
     text = section.markdown("")
     assert r"| pong@fs8-jax | 4 | L4 pong@fs8: n=10 seeds, \|d\| < 1: equivalent |" in text
     assert "L3 other" not in text
-    assert "- pong: `pytest -m level4`; Test CPU (x86_64), 1 of 2 cores" in text
+    assert (
+        "- pong: `pytest -m level4`; Test CPU (x86_64, instruction sets 2880), 1 of 2 cores" in text
+    )
     assert rows(section, "pong", "return", "1", "C") == [
         ["pong", "return", "1", "C", "28.01", "28.04"]
     ]

@@ -4,6 +4,7 @@ import pytest
 
 from twinstep import elo
 from twinstep.cli import main
+from twinstep.errors import UserError
 from twinstep.evidence import (
     breakdown,
     curves,
@@ -22,6 +23,7 @@ from twinstep.tests.evidence_results import (
     timed,
     trained,
 )
+from twinstep.training.settings import Settings
 
 pytestmark = pytest.mark.skipif(
     not COMMITTED.is_dir(), reason="reads the results that lie in the repository"
@@ -43,8 +45,10 @@ def test_shares_of_an_iterations_time(empty):
     left = {"backend": "jax", "size": 20_000_000, "not_measured": "64 GB are needed"}
     put(empty.there("breakdown", "tcgjax.json"), timed([shares(), one, left]))
     put(empty.there("gpu", "breakdown", "tcgjax.json"), timed([left]))
+    # Where nothing was measured, it is missing.
     section = breakdown.breakdown(empty)
-    assert section.measured == ["tcgjax", "tcgjax on a GPU"]
+    assert section.measured == ["tcgjax"]
+    assert "tcgjax on a GPU" in {each.what for each in section.missing}
     (row,) = rows(section, "the reference", "2M")
     assert row == [
         "the reference", "2M", "2,001,234", "25 % (20 to 30)", "5 % (20 to 30)", "70 % (20 to 30)",
@@ -52,10 +56,15 @@ def test_shares_of_an_iterations_time(empty):
     ]  # fmt: skip
     (row,) = rows(section, "jax", "200M")
     assert (row[4], row[-1]) == ("not told apart", "3 %")
-    below = {"median": -0.02, "min": -0.2, "max": 0.1}
-    put(empty.there("breakdown", "tcgjax.json"), timed([shares(environment_share=below)]))
-    (row,) = rows(breakdown.breakdown(empty), "the reference", "2M")
-    assert row[3] == "-2 % (-20 to 10), below the noise"
+    for median in (-0.02, 0.02):
+        below = {"median": median, "min": -0.2, "max": 0.1}
+        put(empty.there("breakdown", "tcgjax.json"), timed([shares(environment_share=below)]))
+        (row,) = rows(breakdown.breakdown(empty), "the reference", "2M")
+        assert row[3] == f"{100 * median:.0f} % (-20 to 10), below the noise"
+    put(empty.there("gpu", "breakdown", "tcgjax.json"), timed([shares()]))
+    with pytest.raises(UserError, match="was measured without a GPU"):
+        breakdown.breakdown(empty)
+    empty.there("gpu", "breakdown", "tcgjax.json").unlink()
     for row in rows(section, "jax", "20M"):
         assert (row[3], row[-1]) == ("not measured: 64 GB are needed", "18 %")
     assert "64 lanes x 128 steps; peak 250 GFLOP/s; `twinstep breakdown`; Test CPU" in (
@@ -90,7 +99,7 @@ def test_curves_of_a_pair_are_means_over_the_seeds_with_a_band(empty):
         ["pong-v0, fs8", "", "jax", "0, 1", "768", "4 (2 to 6)", "b-fast"],
     ]
     assert rows(section, "b-fast") == [
-        ["b-fast", "the reference", "", "2", "128", "4 [2.5, 5.5]", "25.0 %"]
+        ["b-fast", "the reference", "", "2", "128", "4 [2.5, 5.5]", "25 %"]
     ]
     text = section.markdown("")
     assert "train pong --config" in text
@@ -211,3 +220,25 @@ def test_every_kind_of_picture_is_drawn_alike_each_time(empty):
     ]  # fmt: skip
     for picture in pictures:
         assert figures.png(picture) == figures.png(picture)
+
+
+def test_a_runs_command_names_whom_it_was_evaluated_against(empty):
+    settings = Settings("tcgjax", "apex", "jax", 256, (0,), against="scripted")
+    for against, options in (
+        (["scripted"], ""),
+        (["scripted", "random"], " --opponent scripted --opponent random"),
+        (["random"], " --opponent random"),
+    ):
+        held = {"evaluation": [{"episodes": 64, "against": name} for name in against]}
+        run = curves.Run("a run", settings, held, "", {})
+        file = empty.there("runs", "a run", "settings.toml")
+        command = f"twinstep train tcgjax --config '{file}' --evaluate 64{options}"
+        assert curves._command(empty, run) == command
+
+
+def test_a_rated_policy_says_how_it_was_trained(empty):
+    about = {"backend": "jax", "against": "scripted", "steps": 1000}
+    _, found = round_robin(**{"runs/a": about})
+    put(empty.there("elo", "tcgjax.json"), found)
+    said = "- `runs/a`: trained in jax against scripted for 1,000 steps"
+    assert said in ratings.ratings(empty).markdown("")
