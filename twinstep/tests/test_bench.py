@@ -298,6 +298,8 @@ def test_the_command_that_a_result_names_asks_for_the_same(words):
     asked = _request(parser.parse_args(["bench", *words]))
     again = shlex.split(asked.command())
     assert _request(parser.parse_args(again[1:])) == asked
+    if words == ("emurust", "--train-only"):
+        assert asked.variants == ("catch-values", "breakout-values")  # not those of random play
 
 
 def test_a_table_is_shown_even_where_it_cannot_be_written(tmp_path, capsys):
