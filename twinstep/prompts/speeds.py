@@ -30,7 +30,7 @@ def measured(pair: Pair, folder: Path) -> tuple[str, str]:
     try:
         return _table(pair, result), _machine(result)
     except (KeyError, TypeError, StopIteration, IndexError) as error:
-        raise UserError(f"{held} is no result of twinstep bench: measure it again") from error
+        raise UserError(f"{held} is not as twinstep bench writes it: measure it again") from error
 
 
 def _table(pair: Pair, result: Mapping[str, Any]) -> str:

@@ -476,7 +476,7 @@ def test_without_a_benchmark_the_prompt_says_so(tmp_path):
     (tmp_path / "pong.md").write_text("| only a table |\n")
     assert speeds.measured(_of("pong", "rust"), tmp_path)[0] == "| only a table |\n"
     (tmp_path / "pong.json").write_text(canonical_json({"schema": 1, "request": {}, "cells": [{}]}))
-    with pytest.raises(UserError, match="is no result of twinstep bench"):
+    with pytest.raises(UserError, match="is not as twinstep bench writes it"):
         speeds.measured(_of("pong", "rust"), tmp_path)
 
 
