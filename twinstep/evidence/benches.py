@@ -9,7 +9,7 @@ from typing import NamedTuple
 from twinstep import bench, registry
 from twinstep.errors import UserError
 from twinstep.evidence import paper
-from twinstep.evidence.reading import Found, Results, read
+from twinstep.evidence.reading import Found, Results, read, whole
 from twinstep.evidence.section import Missing
 from twinstep.verdicts import sources_hash
 
@@ -72,7 +72,12 @@ def files(results: Results, *parts: str) -> Iterator[Measured]:
 
 
 def older(env: str, sources: Found) -> list[str]:
-    """Return the backends whose files are no longer those of these hashes."""
+    """Return the backends whose files are no longer those of these hashes.
+
+    None of an environment that is not installed here.
+    """
+    if env not in registry.names():
+        return []
     return [
         ref.name
         for ref in registry.environment(env).candidates
@@ -82,7 +87,9 @@ def older(env: str, sources: Found) -> list[str]:
 
 def require_gpu(path: Path, where: str, found: Found) -> None:
     """UserError if a result lies among those of a GPU, and its machine had none."""
-    if where and not (found["machine"] or {}).get("gpu"):
+    with whole(path):
+        fits = not where or "gpu" in (found["machine"] or {})
+    if not fits:
         raise UserError(f"{path} was measured without a GPU: it belongs in {path.parents[1]}")
 
 

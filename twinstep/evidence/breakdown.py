@@ -65,9 +65,12 @@ def breakdown(results: Results) -> Section:
 def _files(results: Results, where: str) -> Iterator[tuple[str, Found]]:
     for env in results.names(*folders(where, FOLDER)):
         path = results.there(*folders(where, FOLDER), f"{env}.json")
-        found = read(path, _PARTS)
+        if (found := read(path, _PARTS)) is None:
+            continue
+        with whole(path):
+            told = any("not_measured" not in row for row in found["rows"])
         # Where nothing was measured, it is missing.
-        if found and any("not_measured" not in row for row in found["rows"]):
+        if told:
             require_gpu(path, where, found)
             yield env, found
 

@@ -6,6 +6,7 @@ from twinstep import elo
 from twinstep.cli import main
 from twinstep.errors import UserError
 from twinstep.evidence import (
+    benches,
     breakdown,
     curves,
     document,
@@ -242,3 +243,14 @@ def test_a_rated_policy_says_how_it_was_trained(empty):
     put(empty.there("elo", "tcgjax.json"), found)
     said = "- `runs/a`: trained in jax against scripted for 1,000 steps"
     assert said in ratings.ratings(empty).markdown("")
+
+
+@pytest.mark.parametrize("other", [{"rows": None}, {"rows": [3]}, {"machine": 3}])
+def test_a_damaged_breakdown_is_one_clear_line(other, empty):
+    put(empty.there("gpu", "breakdown", "tcgjax.json"), timed([shares()]) | other)
+    with pytest.raises(UserError, match=r"tcgjax.json is not as twinstep writes it"):
+        breakdown.breakdown(empty)
+
+
+def test_a_benchmark_of_an_environment_that_is_not_installed_has_no_age():
+    assert benches.older("elsewhere", {"jax": "a hash"}) == []
