@@ -33,7 +33,6 @@ verify:
 lint: setup
 	@$(VENV)/ruff check --quiet
 	@$(VENV)/ruff format --quiet --check
-	@$(VENV)/python tools/check_packages.py
 	@node_modules/.bin/pyright
 	@cargo fmt --manifest-path rust/Cargo.toml --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings

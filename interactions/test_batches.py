@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
+from twinstep.action_mask import legalise
+from twinstep.compare.arrays import frames_differ
 from twinstep.frames import flatten, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.masked import legalise
-from twinstep.sampling import sample_actions, some_starts
-from twinstep.sizes import lanes_of
-from twinstep.tracefile import WINDOW
+from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.sampling import sample_actions, some_starts
 
 pytestmark = pytest.mark.level2
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twinstep.compare import differs, frames_differ
+from twinstep.compare.arrays import differs, frames_differ
 from twinstep.contract import Role
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep

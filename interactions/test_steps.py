@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from twinstep.cases import Case
-from twinstep.compare import broken_shares, frames_differ
+from twinstep.compare.arrays import broken_shares, frames_differ
+from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.sampling import some_starts
+from twinstep.inputs.sampling import some_starts
 
 pytestmark = pytest.mark.level2
 

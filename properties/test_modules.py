@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from twinstep.cases import Case, outputs_differ
+from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.sampling import some_starts
+from twinstep.inputs.sampling import some_starts
 
 pytestmark = pytest.mark.level1
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from twinstep.cases import Case
-from twinstep.compare import frames_differ
+from twinstep.compare.arrays import frames_differ
+from twinstep.diagnosis.case import Case
 from twinstep.frames import Start, flatten, take_lanes
-from twinstep.sampling import sample_actions, some_starts
-from twinstep.seeds import starts_of
+from twinstep.inputs.sampling import sample_actions, some_starts
+from twinstep.inputs.seeds import starts_of
 
 pytestmark = pytest.mark.level1
 

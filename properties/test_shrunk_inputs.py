@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinstep.cases import Case, outputs_differ
+from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.sampling import of_a_board, some_starts
+from twinstep.inputs.sampling import of_a_board, some_starts
 
 pytestmark = pytest.mark.level1
 

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from twinstep.env import Env
+from twinstep._lib.json_values import text_of
+from twinstep.compare.autoreset import Expected, expected_of, mismatch, with_ends
+from twinstep.env.make import Env
+from twinstep.env.timestep import TimeStep, lane_seeds
 from twinstep.errors import UserError
 from twinstep.rollouts.test_shipped import VIEWS, _env, _recordings, _require, _seeds, stepped
-from twinstep.shipping import Expected, expected_of, mismatch, with_ends
-from twinstep.timestep import TimeStep, lane_seeds
-from twinstep.values import text_of
 
 # The adapters see nothing of a variant but its actions' kind.
 pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep"), pytest.mark.one_variant]

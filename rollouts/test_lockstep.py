@@ -2,11 +2,12 @@
 
 import pytest
 
-from twinstep import drivers, registry
-from twinstep.averages import check_averages
-from twinstep.from_states import broken_fractions, check_from_states
-from twinstep.horizons import check_horizons
-from twinstep.lockstep import check_episodes
+from twinstep import drivers
+from twinstep.compare.averages import check_averages
+from twinstep.compare.horizon import check_horizons
+from twinstep.compare.lockstep import check_episodes
+from twinstep.compare.resync import broken_fractions, check_from_states
+from twinstep.project import registry
 
 pytestmark = pytest.mark.level3
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from twinstep.harness import OracleNeeded
-from twinstep.lockstep import check_episodes
+from twinstep.compare.lockstep import check_episodes
+from twinstep.testing.harness import OracleNeeded
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow]
 

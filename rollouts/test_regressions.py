@@ -2,8 +2,8 @@
 
 import pytest
 
-from twinstep.cases import ask
-from twinstep.regressions import kept
+from twinstep.diagnosis.case import ask
+from twinstep.diagnosis.regressions import kept
 
 pytestmark = pytest.mark.level3
 

@@ -8,11 +8,8 @@ import jax
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
-from twinstep.drivers import CORE
-from twinstep.sampling import sample_actions
-from twinstep.seeds import seeds
-from twinstep.shipping import (
+from twinstep.compare.arrays import frames_differ
+from twinstep.compare.autoreset import (
     around_ends,
     each_step,
     expected_of,
@@ -21,7 +18,10 @@ from twinstep.shipping import (
     waiting,
     without_resets,
 )
-from twinstep.tracefile import WINDOW
+from twinstep.drivers import CORE
+from twinstep.inputs.batching import WINDOW
+from twinstep.inputs.sampling import sample_actions
+from twinstep.inputs.seeds import seeds
 
 pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
 

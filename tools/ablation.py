@@ -22,9 +22,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from twinstep import machine, paths
-from twinstep.mutants.sites import Mutant, mutants_of
-from twinstep.repair import record
+from twinstep._lib import machine, paths
+from twinstep.mutation.python_operators import Mutant, mutants_of
+from twinstep.repair import history
 from twinstep.repair.journal import read
 
 EXAMPLE = Path("examples/cartpole")
@@ -115,7 +115,7 @@ def repaired(folder: Path, phases: str, cache: Path) -> dict[str, Any]:
     runs = sorted((folder / ".twinstep" / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
     if done.returncode not in (0, 1, 2):
         raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
-    found = record.from_entries(runs[-1].name, read(runs[-1] / "log.jsonl"))
+    found = history.from_entries(runs[-1].name, read(runs[-1] / "log.jsonl"))
     said = [_read(runs[-1] / "tries" / f"{one.number}.log") for one in found.tries]
     return {
         "end": str(found.end).partition(":")[0],

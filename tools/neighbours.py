@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twinstep import machine, paths
+from twinstep._lib import machine, paths
 
 LEVELS = {1: "properties", 2: "interactions", 3: "rollouts"}
 _PROJECT = '''"""The environment with another release of its reference."""
@@ -79,10 +79,11 @@ class Neighbour:
     variants: tuple[str, ...] = ("",)
 
 
+_CHEETAH = "contracts.halfcheetah.declaration:HALFCHEETAH"
 _GAMES = ("catch", "heavy", "random")
 NEIGHBOURS = (
     *(
-        Neighbour("halfcheetah", "contracts.halfcheetah:HALFCHEETAH", "rust64", "mujoco", version)
+        Neighbour("halfcheetah", _CHEETAH, "rust64", "mujoco", version)
         for version in ("3.3.7", "3.8.1", "3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.17.0", "4.0.0")
     ),
     *(

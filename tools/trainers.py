@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".venv-trainers"
 WHEELS = ROOT / ".venv" / "setup" / "wheel"
-TESTS = "twinstep/tests"
+TESTS = "tests/adapters"
 PIP = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-compile")
 #: What each runs, of TESTS.
 TRAINERS = {

@@ -6,9 +6,9 @@ and in the reference itself, once for all tests.
 
 import pytest
 
-from twinstep import policy_transfer
+from twinstep._lib.stats import EQUIVALENT
 from twinstep.errors import UserError
-from twinstep.tost import EQUIVALENT
+from twinstep.testing import policy_transfer
 
 pytestmark = [pytest.mark.level4, pytest.mark.declared("transfer")]
 

@@ -8,13 +8,13 @@ __version__ = "0.1.0"
 __all__ = ["make"]
 
 if TYPE_CHECKING:
-    from twinstep.env import make
+    from twinstep.env.make import make
 
 
 def __getattr__(name: str) -> Any:
     """Import `make`, and JAX with it, only when it is asked for."""
     if name == "make":
-        from twinstep.env import make
+        from twinstep.env.make import make
 
         return make
     raise AttributeError(f"module 'twinstep' has no attribute '{name}'")

@@ -10,30 +10,41 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from twinstep import __version__, bench, cache_command, elo, init, play, registry
-from twinstep.breakdown import command as breakdown
-from twinstep.errors import ContractBroken, OracleFailed, UserError
-from twinstep.evidence import command as evidence
-from twinstep.interrupts import ended_as_by_ctrl_c
-from twinstep.mutants import command as mutants
-from twinstep.prompts import command as prompt
+from twinstep import __version__
+from twinstep._lib.interrupts import ended_as_by_ctrl_c
+from twinstep.bench import breakdown_command
+from twinstep.bench import command as bench
+from twinstep.errors import CandidateBroken, ContractBroken, OracleFailed, UserError
+from twinstep.mutation import command as mutants
+from twinstep.play import command as play
+from twinstep.project import registry
 from twinstep.protocols import NotCallable
+from twinstep.reference import cache_command
 from twinstep.repair import command as repair
 from twinstep.repair import report_command
-from twinstep.running import CandidateBroken
-from twinstep.training import command as train
+from twinstep.repair.prompts import command as prompt
+from twinstep.rl import elo
+from twinstep.rl.training import command as train
+from twinstep.scaffold import command as init
 
 #: The exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; return its exit code.
+    """Run the command line; return its exit code, as `run` does.
 
-    0: fine. 1: a difference, or a side that cannot answer. 4: the user can put it right.
-    argv: None for the command line, where an interruption ends the process at once.
+    argv: None for the process's own, where an interruption ends the process at once.
     """
-    args = _parser().parse_args(argv)
+    return run(_parser().parse_args(argv), leave=argv is None)
+
+
+def run(args: argparse.Namespace, leave: bool = False) -> int:
+    """Run a parsed command; return its exit code.
+
+    0: success. 1: a difference, or a side that cannot answer. 4: an error the user can mend.
+    leave: end the process at once when interrupted.
+    """
     try:
         with ended_as_by_ctrl_c():
             return args.run(args)
@@ -47,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         print("twinstep: interrupted", file=sys.stderr)
-        if argv is None:
+        if leave:
             _leave(INTERRUPTED)
         return INTERRUPTED
     except OSError as error:
@@ -80,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
     cache_command.add_arguments(cache)
     bench.add_to(commands)
-    breakdown.add_to(commands)
+    breakdown_command.add_to(commands)
     train.add_to(commands)
     init.add_to(commands)
     play.add_to(commands)
@@ -89,7 +100,6 @@ def _parser() -> argparse.ArgumentParser:
     repair.add_to(commands)
     report_command.add_to(commands)
     prompt.add_to(commands)
-    evidence.add_to(commands)
     return parser
 
 
@@ -113,12 +123,13 @@ def _envs(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from twinstep import report, report_text, source_view
-    from twinstep.replaying import replay
+    from twinstep.diagnosis import markdown, report
+    from twinstep.diagnosis.replay import replay
+    from twinstep.project import source_view
 
     record = report.read(args.report)
     if args.keep:
-        from twinstep import regressions
+        from twinstep.diagnosis import regressions
 
         for path in regressions.keep(record):
             print(f"kept {path}")
@@ -126,7 +137,7 @@ def _replay(args: argparse.Namespace) -> int:
     if again is None:
         print(f"{report.headline(record)}\nDoes not happen any more: both sides agree.")
         return 0
-    print(report_text.markdown(again, str(args.report.parent)))
+    print(markdown.markdown(again, str(args.report.parent)))
     print(source_view.oracle_source(again))
     if report.encode(again) == report.encode(record):
         print("Reproduced byte for byte.")

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from twinstep.action_mask import legalise
 from twinstep.contract import Box, Contract, Discrete
 from twinstep.frames import Frame, Start
-from twinstep.masked import legalise
 
 Act = Callable[[Frame, int], np.ndarray]
 Look = Callable[[np.ndarray], np.ndarray]

@@ -36,3 +36,15 @@ class OracleFailed(Exception):
 
 class ContractBroken(Exception):
     """A side returned something the contract does not allow (shape, dtype, NaN action, name)."""
+
+
+class CandidateBroken(Exception):
+    """The candidate raised, or returned what the contract does not allow.
+
+    what: one line. detail: the traceback, kept for the report's log, never shown whole.
+    """
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.detail = detail

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep import paths
+from twinstep._lib import paths
 from twinstep.contract import Contract
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.protocols import ModuleCall

@@ -145,3 +145,8 @@ CANDIDATE_LADDER = {
     "auto_step": "auto-reset in `twinstep.make`",
     "eager": "jit = no jit",
 }
+
+
+def offers(side: Any, method: str) -> bool:
+    """Whether an oracle, its lanes or a candidate has the optional method."""
+    return callable(getattr(side, method, None))

@@ -12,10 +12,10 @@ from twinstep.candidates.rust import build as built
 from twinstep.candidates.rust.build import probe
 from twinstep.candidates.rust.candidate import Layout, RustCandidate
 from twinstep.contract import Contract
-from twinstep.contracts.emurust_choice import cartridge_of
-from twinstep.contracts.emurust_handover import BUTTONS
-from twinstep.contracts.emurust_state import HIDDEN, SHOWN
-from twinstep.contracts.roms.memory import New, Rules, Value
+from twinstep.contracts.emurust.choice import cartridge_of
+from twinstep.contracts.emurust.handover import BUTTONS
+from twinstep.contracts.emurust.roms.memory import New, Rules, Value
+from twinstep.contracts.emurust.state import HIDDEN, SHOWN
 from twinstep.errors import UserError
 from twinstep.frames import Array, Fields, Frame, Start
 

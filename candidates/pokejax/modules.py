@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep.contracts.pokejax_layout import STATE
-from twinstep.contracts.pokejax_modules import (
+from twinstep.contracts.pokejax.layout import STATE
+from twinstep.contracts.pokejax.modules import (
     CALLED,
     CONDITIONS,
     DEFAULTS,

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_cards import ATTACKS, ENERGY
-from twinstep.contracts.tcgjax_layout import ATTACK as FIRST_ATTACK
-from twinstep.contracts.tcgjax_layout import DECK, PLAY, RETREAT, STACK, STATE, Ask, Then, Zone
-from twinstep.contracts.tcgjax_modules import CALLED, MANY
+from twinstep.contracts.tcgjax.cards import ATTACKS, ENERGY
+from twinstep.contracts.tcgjax.layout import ATTACK as FIRST_ATTACK
+from twinstep.contracts.tcgjax.layout import DECK, PLAY, RETREAT, STACK, STATE, Ask, Then, Zone
+from twinstep.contracts.tcgjax.modules import CALLED, MANY
 from twinstep.generated.tcgjax import attack as attacks
 from twinstep.generated.tcgjax import cards, deck, energy, moves, play, status, turn
 from twinstep.generated.tcgjax.cards import FOSSIL, POKEMON

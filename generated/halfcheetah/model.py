@@ -1,6 +1,6 @@
 """Numbers of HalfCheetah as MuJoCo 3.14.0 compiles it.
 
-Written by tools/halfcheetah_model.py; do not edit.
+Written by tools/halfcheetah/model.py; do not edit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables for drawing normal numbers as NumPy does, and for logarithms in whole numbers.
 
-Written by tools/ziggurat_tables.py; do not edit.
+Written by tools/halfcheetah/ziggurat_tables.py; do not edit.
 """
 
 from __future__ import annotations

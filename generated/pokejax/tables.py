@@ -1,6 +1,6 @@
 """The tables of moves, species and types, packed for look-ups by number.
 
-Read from `tables.json`, which tools/pokejax_tables.js writes from the reference's data. A row of
+Read from `tables.json`, which tools/pokejax/tables.js writes from the reference's data. A row of
 the move table is a few 32-bit words of bit fields, so that a look-up costs few gathers.
 """
 

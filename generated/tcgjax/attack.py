@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_cards import ATTACKS
+from twinstep.contracts.tcgjax.cards import ATTACKS
 from twinstep.generated.tcgjax import cards, deck, legal
 from twinstep.generated.tcgjax.effects import (
     BLAZING,

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import (
+from twinstep.contracts.tcgjax.cards import (
     ATTACKS,
     COLORLESS,
     DRAGON,

@@ -34,7 +34,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ENERGY, codes
+from twinstep.contracts.tcgjax.cards import ENERGY, codes
 from twinstep.generated.tcgjax.stage import Record
 
 Array = jax.Array

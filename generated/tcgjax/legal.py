@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_cards import ATTACKS
-from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, HAND
+from twinstep.contracts.tcgjax.cards import ATTACKS
+from twinstep.contracts.tcgjax.layout import ACTIONS_COUNT, HAND
 from twinstep.generated.tcgjax import cards
 from twinstep.generated.tcgjax.cards import FOSSIL, POKEMON, SUPPORTER
 from twinstep.generated.tcgjax.effects import AIMS, WHERE, Effect, groups_where, passive

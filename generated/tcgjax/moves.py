@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts import tcgjax_layout as layout
+from twinstep.contracts.tcgjax import layout
 from twinstep.generated.tcgjax import cards, deck, energy
 from twinstep.generated.tcgjax.cards import FOSSIL, SUPPORTER
 from twinstep.generated.tcgjax.names import Ask, Zone

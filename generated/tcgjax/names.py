@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twinstep.contracts import tcgjax_layout as layout
+from twinstep.contracts.tcgjax import layout
 
 
 class Zone:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_layout import DECK, HAND, PEEKED, SLOTS, STACK
+from twinstep.contracts.tcgjax.layout import DECK, HAND, PEEKED, SLOTS, STACK
 from twinstep.generated.tcgjax.names import Zone
 from twinstep.generated.tcgjax.state import State
 

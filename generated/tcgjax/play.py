@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, STATE
+from twinstep.contracts.tcgjax.layout import ACTIONS_COUNT, STATE
 from twinstep.generated.tcgjax import cards, deck, turn
 from twinstep.generated.tcgjax.cards import POKEMON
 from twinstep.generated.tcgjax.legal import mask

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_layout import RULES, STATE
+from twinstep.contracts.tcgjax.layout import RULES, STATE
 from twinstep.generated.tcgjax import cards
 from twinstep.generated.tcgjax.stage import Record
 from twinstep.generated.tcgjax.threefry import Draws

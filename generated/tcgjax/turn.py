@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from twinstep.contracts.tcgjax_cards import ENERGY
+from twinstep.contracts.tcgjax.cards import ENERGY
 from twinstep.generated.tcgjax import deck, energy, moves, status
 from twinstep.generated.tcgjax.apply import affect, felled
 from twinstep.generated.tcgjax.attack import Strike, do_damage, strike

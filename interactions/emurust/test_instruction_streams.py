@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinstep.contracts.roms.opcodes import OPS, Op
+from twinstep.contracts.emurust.roms.opcodes import OPS, Op
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import Program
 from twinstep.properties.emurust.scripts import counting_handlers

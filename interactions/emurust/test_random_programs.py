@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twinstep.contracts.roms.random_programs import random_program
+from twinstep.contracts.emurust.roms.random_programs import random_program
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.instructions import CASES, Writer
 from twinstep.properties.emurust.program import Program, copy

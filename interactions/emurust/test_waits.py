@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinstep.contracts.roms.assembler import assemble
+from twinstep.contracts.emurust.roms.assembler import assemble
 from twinstep.properties.emurust import console
 from twinstep.properties.emurust.program import Program
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
-from twinstep.sampling import some_starts
-from twinstep.sizes import LANES as RECORDED
+from twinstep.compare.arrays import frames_differ
+from twinstep.inputs.batching import LANES as RECORDED
+from twinstep.inputs.sampling import some_starts
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
 

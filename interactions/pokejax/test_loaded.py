@@ -7,8 +7,8 @@ in every field, and one that is known beforehand is asked of the reference too.
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
-from twinstep.contracts.pokejax_draws import between
+from twinstep.compare.arrays import frames_differ
+from twinstep.contracts.pokejax.draws import between
 from twinstep.frames import take_lanes
 from twinstep.properties.pokejax.teams import starts_of
 

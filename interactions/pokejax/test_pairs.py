@@ -9,10 +9,10 @@ import itertools
 import numpy as np
 import pytest
 
-from twinstep.contracts.pokejax_families import FAMILIES
-from twinstep.contracts.pokejax_layout import RULES
+from twinstep.compare.lockstep import check_episodes
+from twinstep.contracts.pokejax.families import FAMILIES
+from twinstep.contracts.pokejax.layout import RULES
 from twinstep.frames import Start
-from twinstep.lockstep import check_episodes
 from twinstep.properties.pokejax.teams import GENES
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("pokejax"), pytest.mark.one_variant]

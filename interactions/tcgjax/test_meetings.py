@@ -7,13 +7,13 @@ where one number of RULES.md says how it ends, that is asked of the reference to
 import numpy as np
 import pytest
 
-from twinstep.compare import frames_differ
-from twinstep.contracts.tcgjax_layout import ABILITY, ATTACK, CHOOSE, END, PLAY, RETREAT, Ask
+from twinstep.compare.arrays import frames_differ
+from twinstep.contracts.tcgjax.layout import ABILITY, ATTACK, CHOOSE, END, PLAY, RETREAT, Ask
 from twinstep.frames import flatten
 from twinstep.oracles.tcgjax.bridge import TcgjaxOracle
 from twinstep.oracles.tcgjax.codec import state_of
 from twinstep.oracles.tcgjax.objects import Effect
-from twinstep.tests.tcgjax_boards import WALL, board, let_coins_be, one
+from twinstep.tests.support.tcgjax_boards import WALL, board, let_coins_be, one
 
 pytestmark = [
     pytest.mark.level2, pytest.mark.environment("tcgjax"), pytest.mark.one_variant,

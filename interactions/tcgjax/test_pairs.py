@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from twinstep.contracts.tcgjax_cards import cards, codes
-from twinstep.contracts.tcgjax_layout import Zone
+from twinstep.contracts.tcgjax.cards import cards, codes
+from twinstep.contracts.tcgjax.layout import Zone
 
 pytestmark = [
     pytest.mark.level2, pytest.mark.environment("tcgjax"), pytest.mark.one_variant,

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinstep.contracts.emurust_cartridge import RAM_BANK, Cartridge, read_header
-from twinstep.contracts.emurust_handover import BUTTONS, REGISTERS, WRITES
-from twinstep.contracts.emurust_state import HIDDEN, SHOWN
+from twinstep.contracts.emurust.cartridge import RAM_BANK, Cartridge, read_header
+from twinstep.contracts.emurust.handover import BUTTONS, REGISTERS, WRITES
+from twinstep.contracts.emurust.state import HIDDEN, SHOWN
 from twinstep.oracles.emurust.saved import Saved, shades
 from twinstep.oracles.emurust.unsaved import Unsaved
 

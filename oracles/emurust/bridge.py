@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.emurust_choice import cartridge_of
+from twinstep.contracts.emurust.choice import cartridge_of
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.emurust.episode import Episode
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.emurust_choice import cartridge_of
-from twinstep.contracts.emurust_handover import BUTTONS
-from twinstep.contracts.roms.memory import SEEN_BITS, Bits, Change, New, Rules, Value, read
+from twinstep.contracts.emurust.choice import cartridge_of
+from twinstep.contracts.emurust.handover import BUTTONS
+from twinstep.contracts.emurust.roms.memory import SEEN_BITS, Bits, Change, New, Rules, Value, read
 from twinstep.frames import Fields
 from twinstep.oracles.emurust.boy import Boy
 

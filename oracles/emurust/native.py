@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.lane_pool import InProcesses, InThreads
+from twinstep.bench.targets import Entry
 from twinstep.contract import Contract
-from twinstep.contracts.emurust_choice import cartridge_of
+from twinstep.contracts.emurust.choice import cartridge_of
+from twinstep.env.timestep import next_seeds
 from twinstep.errors import UserError
 from twinstep.frames import Fields
 from twinstep.oracles.emurust.episode import Episode
-from twinstep.players import Entry
-from twinstep.slices import InProcesses, InThreads
-from twinstep.timestep import next_seeds
 
 _SLICE = "twinstep.oracles.emurust.native:Slice"
 

@@ -1,4 +1,4 @@
-"""PyBoy's saved state, version 29, as the fields of contracts/emurust_state.py and back.
+"""PyBoy's saved state, version 29, as the fields of contracts/emurust/state.py and back.
 
 A saved state is one packed record, whose layout was found by experiment: one thing was changed and
 two saved states compared. It is declared here as a NumPy dtype. Parts called `fixed` never change
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.emurust_cartridge import Cartridge
-from twinstep.contracts.emurust_state import HIDDEN, SHOWN
+from twinstep.contracts.emurust.cartridge import Cartridge
+from twinstep.contracts.emurust.state import HIDDEN, SHOWN
 
 VERSION = 29
 #: What PyBoy writes for "no event is to come".

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twinstep import drivers
-from twinstep.compare import error
+from twinstep.compare.arrays import error
 from twinstep.contract import Contract
+from twinstep.env.timestep import lane_seeds
 from twinstep.frames import Fields, Start
 from twinstep.gates import Resync
 from twinstep.oracles.halfcheetah import bridge
 from twinstep.oracles.halfcheetah.peer_physics import SKIP, STATE, mjx_step, model_of
-from twinstep.players import variant_of
-from twinstep.timestep import lane_seeds
+from twinstep.project.registry import variant_of
 
 #: What is tried: MuJoCo's own, then fewer.
 GRID = ((100, 50), (12, 10), *((n, 4) for n in (8, 6, 5, 4, 3, 2, 1)), (6, 3), (6, 2), (6, 1))

@@ -9,11 +9,11 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 
+from twinstep.bench.targets import Entry
 from twinstep.contract import Contract
+from twinstep.env.timestep import next_seeds
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.halfcheetah import bridge
-from twinstep.players import Entry
-from twinstep.timestep import next_seeds
 
 
 class _Written:

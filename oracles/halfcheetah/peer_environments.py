@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.targets import Job
 from twinstep.contract import Contract
 from twinstep.frames import Fields
-from twinstep.players import Job
 
 
 class EnvPool:
@@ -69,7 +69,7 @@ class Brax:
         import jax
         from brax import envs
 
-        from twinstep.jax_players import Compiled
+        from twinstep.bench.jax_targets import Compiled
 
         self.platform = jax.default_backend()
         self._env = envs.create(

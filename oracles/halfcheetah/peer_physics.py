@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.targets import Job
 from twinstep.contract import Contract
 from twinstep.frames import Fields
 from twinstep.oracles.halfcheetah import bridge
 from twinstep.oracles.halfcheetah.modules import mujoco
-from twinstep.players import Job
 
 SKIP = 5  # substeps of an action
 STATE = ("qpos", "qvel", "qacc_warmstart")
@@ -186,7 +186,7 @@ class Mjx(_Physics):
     def __init__(self, contract: Contract, job: Job, iterations: int, searches: int) -> None:
         import jax
 
-        from twinstep.jax_players import Compiled
+        from twinstep.bench.jax_targets import Compiled
 
         super().__init__(contract, job)
         self.dtype, self.platform = "float32", jax.default_backend()

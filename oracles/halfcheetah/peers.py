@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from twinstep.bench.baselines import Peer
 from twinstep.oracles.halfcheetah.peer_environments import Brax, EnvPool
 from twinstep.oracles.halfcheetah.peer_physics import MjBatch, MjStep, Mjx, Rollout
-from twinstep.peering import Peer
 
 #: The fewest iterations and line-search iterations within gate B's maxima, as this prints
 #: (on a CPU): python -m twinstep.oracles.halfcheetah.mjx_tuning

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.pokejax_events import EVENTS
-from twinstep.contracts.pokejax_modules import DEFAULTS, scene_team
+from twinstep.contracts.pokejax.events import EVENTS
+from twinstep.contracts.pokejax.modules import DEFAULTS, scene_team
 from twinstep.errors import ContractBroken
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.pokejax import upstream

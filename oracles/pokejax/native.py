@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.targets import Entry
 from twinstep.contract import Contract
+from twinstep.env.timestep import StartTable
 from twinstep.frames import Fields
 from twinstep.oracles.pokejax import upstream
 from twinstep.oracles.pokejax.bridge import Rows, started
 from twinstep.oracles.pokejax.engines import InProcess, Node
-from twinstep.players import Entry
-from twinstep.timestep import StartTable
 
 Engines = list[Node] | list[InProcess]
 #: Numbers before the observation: whether it ended, both rewards.

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinstep.contract import Contract
 from twinstep.frames import Start
-from twinstep.play import Told
+from twinstep.play.command import Told
 
 #: The viewer that replays saved from Showdown load.
 VIEWER = "https://play.pokemonshowdown.com/js/replay-embed.js"

@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths
+from twinstep._lib import paths
 from twinstep.environment import Probe
 from twinstep.errors import OracleMissing
 

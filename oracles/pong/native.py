@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.targets import Entry
 from twinstep.contract import Contract
 from twinstep.oracles.pong import bridge, upstream
-from twinstep.players import Entry
 
 _DRIVER = Path(__file__).with_name("bench.c")
 #: upstream's flags come first, so these decide. None may change a result; the checksum shows it.

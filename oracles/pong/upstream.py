@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths
+from twinstep._lib import paths
 from twinstep.environment import Probe
 from twinstep.errors import OracleMissing
 

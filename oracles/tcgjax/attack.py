@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinstep.contracts.tcgjax_cards import Attack, cards
-from twinstep.contracts.tcgjax_layout import CHOOSE, Ask
+from twinstep.contracts.tcgjax.cards import Attack, cards
+from twinstep.contracts.tcgjax.layout import CHOOSE, Ask
 from twinstep.oracles.tcgjax.attacks import EFFECTS, Effect
 from twinstep.oracles.tcgjax.objects import CONFUSED, Player, Pokemon
 from twinstep.oracles.tcgjax.trainers import blazing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from twinstep.contracts.tcgjax_layout import Ask
+from twinstep.contracts.tcgjax.layout import Ask
 from twinstep.oracles.tcgjax import objects
 
 if TYPE_CHECKING:

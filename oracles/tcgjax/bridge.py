@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, PLAYERS
+from twinstep.contracts.tcgjax.layout import ACTIONS_COUNT, PLAYERS
 from twinstep.environment import Probe
 from twinstep.frames import Fields, Frame, Start
 from twinstep.oracles.tcgjax.calls import call

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Module
-from twinstep.contracts.tcgjax_cards import ENERGY, Attack, cards
-from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, DECK, STACK, STATE, Then
+from twinstep.contracts.tcgjax.cards import ENERGY, Attack, cards
+from twinstep.contracts.tcgjax.layout import ACTIONS_COUNT, DECK, STACK, STATE, Then
 from twinstep.frames import Fields
 from twinstep.oracles.tcgjax import attack, options
 from twinstep.oracles.tcgjax.codec import game_of, new_game, state_of

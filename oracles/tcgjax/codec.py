@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ENERGY, cards
-from twinstep.contracts.tcgjax_layout import BASICS, DECK, PLAYERS, RULES, SLOTS, STATE, Ask, Zone
+from twinstep.contracts.tcgjax.cards import ENERGY, cards
+from twinstep.contracts.tcgjax.layout import BASICS, DECK, PLAYERS, RULES, SLOTS, STATE, Ask, Zone
 from twinstep.frames import Fields
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.objects import (

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple
 
-from twinstep.contracts.tcgjax_cards import ENERGY, Card
-from twinstep.contracts.tcgjax_layout import CHOOSE, END, PLAY, Ask, Then
+from twinstep.contracts.tcgjax.cards import ENERGY, Card
+from twinstep.contracts.tcgjax.layout import CHOOSE, END, PLAY, Ask, Then
 from twinstep.oracles.tcgjax import attack, options
 from twinstep.oracles.tcgjax.draws import Draws
 from twinstep.oracles.tcgjax.objects import ASLEEP, PARALYZED, Player, Pokemon

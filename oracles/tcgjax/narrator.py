@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.tcgjax_cards import ENERGY
-from twinstep.contracts.tcgjax_layout import (
+from twinstep.contracts.tcgjax.cards import ENERGY
+from twinstep.contracts.tcgjax.layout import (
     ABILITY,
     ATTACH,
     ATTACK,
@@ -21,11 +21,11 @@ from twinstep.contracts.tcgjax_layout import (
     Ask,
 )
 from twinstep.frames import Start
-from twinstep.human import Scene
 from twinstep.oracles.tcgjax.bridge import TcgjaxOracle
 from twinstep.oracles.tcgjax.game import Game, Illegal
 from twinstep.oracles.tcgjax.objects import Player, Pokemon
-from twinstep.play import Told
+from twinstep.play.command import Told
+from twinstep.play.human import Scene
 
 _SLOTS = ("Active", "Bench 1", "Bench 2", "Bench 3")
 _ENDS = ("", "player 0 wins", "player 1 wins", "a tie")

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.bench.lane_pool import InProcesses, InThreads
+from twinstep.bench.targets import Entry
 from twinstep.contract import Contract
 from twinstep.contracts.tcgjax import contract as contract_of
+from twinstep.env.timestep import StartTable, next_seeds
 from twinstep.frames import Fields, take_lanes
 from twinstep.oracles.tcgjax.codec import new_game, state_of
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.observing import observed
-from twinstep.players import Entry
-from twinstep.slices import InProcesses, InThreads
-from twinstep.timestep import StartTable, next_seeds
 
 _SLICE = "twinstep.oracles.tcgjax.native:Slice"
 _REWARDS = {0: (0, 0), 1: (1, -1), 2: (-1, 1), 3: (0, 0)}

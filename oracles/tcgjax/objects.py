@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from twinstep.contracts.tcgjax_cards import Card
+from twinstep.contracts.tcgjax.cards import Card
 
 ASLEEP, PARALYZED, CONFUSED = "Asleep", "Paralyzed", "Confused"
 BENCH = (1, 2, 3)

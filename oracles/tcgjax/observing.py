@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from twinstep.contracts.tcgjax_cards import ENERGY
-from twinstep.contracts.tcgjax_layout import BASICS, DECK, HAND, OBSERVATION, PEEKED, SLOTS, STACK
+from twinstep.contracts.tcgjax.cards import ENERGY
+from twinstep.contracts.tcgjax.layout import BASICS, DECK, HAND, OBSERVATION, PEEKED, SLOTS, STACK
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.objects import ASLEEP, CONFUSED, PARALYZED, Piece, Player, Pokemon
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from twinstep.contracts.tcgjax_cards import ENERGY, Card
-from twinstep.contracts.tcgjax_layout import (
+from twinstep.contracts.tcgjax.cards import ENERGY, Card
+from twinstep.contracts.tcgjax.layout import (
     ABILITY,
     ATTACH,
     ATTACK,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ENERGY, STAGES, Card, cards, codes
-from twinstep.contracts.tcgjax_decks import PARTNERS
-from twinstep.contracts.tcgjax_layout import ATTACH, ATTACK, DECK, PLAY, RULES, STADIUM, STATE, Ask
+from twinstep.contracts.tcgjax.cards import ENERGY, STAGES, Card, cards, codes
+from twinstep.contracts.tcgjax.decks import PARTNERS
+from twinstep.contracts.tcgjax.layout import ATTACH, ATTACK, DECK, PLAY, RULES, STADIUM, STATE, Ask
 from twinstep.oracles.tcgjax.codec import new_game, state_of
 from twinstep.oracles.tcgjax.game import Game
 from twinstep.oracles.tcgjax.objects import (

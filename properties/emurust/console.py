@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.cases import Case
-from twinstep.compare import first_misses, frames_differ
-from twinstep.contracts.emurust_choice import NO_RULES
+from twinstep.compare.arrays import first_misses, frames_differ
+from twinstep.contracts.emurust.choice import NO_RULES
+from twinstep.diagnosis.case import Case
 from twinstep.environment import Variant
 from twinstep.frames import Start, stack_starts
-from twinstep.harness import Lab
-from twinstep.registry import Pair, Subject
+from twinstep.project.registry import Pair, Subject
+from twinstep.testing.harness import Lab
 
 #: Actions by the buttons they hold.
 ACTIONS = {names: number for number, names in enumerate(NO_RULES.actions)}
@@ -67,7 +67,9 @@ def with_rules(lab: Lab, folder: Path, rules: str, **params: Any) -> Lab:
     rules: the arguments of `Rules(...)`. folder: for their file. params: others than the variant's.
     """
     path = folder / "rules.py"
-    path.write_text(f"from twinstep.contracts.roms.memory import *\nrules = Rules({rules})\n")
+    path.write_text(
+        f"from twinstep.contracts.emurust.roms.memory import *\nrules = Rules({rules})\n"
+    )
     env, variant = lab.pair.subject.env, lab.pair.subject.variant
     changed = {**variant.params, "rom": "catch", "rules": str(path), **params}
     return _lab(lab, f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}", env.params(changed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinstep.contracts.roms.opcodes import OPS, Op
+from twinstep.contracts.emurust.roms.opcodes import OPS, Op
 
 #: Those that sleep are tested elsewhere: HALT and STOP.
 CASES = [op for op in OPS if op.code not in (0x76, 0x10)]

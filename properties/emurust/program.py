@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from twinstep.contracts.roms.assembler import assemble
-from twinstep.contracts.roms.library import HARDWARE
+from twinstep.contracts.emurust.roms.assembler import assemble
+from twinstep.contracts.emurust.roms.library import HARDWARE
 
 START = 0x150
 #: Bytes of what `copy` writes.

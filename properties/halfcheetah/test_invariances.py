@@ -6,6 +6,7 @@ As in `test_physics`: modules and steps are compared with each other, not with t
 import numpy as np
 import pytest
 
+from twinstep.inputs.batching import LANES as RECORDED
 from twinstep.properties.halfcheetah.test_physics import (
     GRAVITY,
     JOINTS,
@@ -24,7 +25,6 @@ from twinstep.properties.halfcheetah.test_physics import (
     rounded,
     times,
 )
-from twinstep.sizes import LANES as RECORDED
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("halfcheetah")]
 

@@ -7,7 +7,7 @@ reference and in the candidate: the last number with one outcome and the first w
 import numpy as np
 import pytest
 
-from twinstep.contracts.pokejax_modules import CONDITIONS, DEFAULTS
+from twinstep.contracts.pokejax.modules import CONDITIONS, DEFAULTS
 
 # Modules are asked about in the first variant.
 pytestmark = [

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from twinstep.contracts.pokejax_layout import FLAGS
+from twinstep.contracts.pokejax.layout import FLAGS
 from twinstep.generated import pokejax
 from twinstep.generated.pokejax import State
 

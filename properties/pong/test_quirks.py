@@ -2,17 +2,17 @@
 
 Each test places states, asks the unmodified C for one step, asserts that it does show the
 quirk there, and requires the candidate's frame to be the same. The bug that each would catch
-is in `twinstep/tests/planted`.
+is in `tests/planted`.
 """
 
 import numpy as np
 import pytest
 
-from twinstep.cases import Case
-from twinstep.compare import frames_differ
+from twinstep.compare.arrays import frames_differ
 from twinstep.contract import Role
+from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.sampling import some_starts
+from twinstep.inputs.sampling import some_starts
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("pong")]
 

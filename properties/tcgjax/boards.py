@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ENERGY, Card, cards
-from twinstep.contracts.tcgjax_decks import PARTNERS
-from twinstep.contracts.tcgjax_layout import ABILITY, ACTIONS_COUNT, ATTACK, DECK, PLAY, STATE, Zone
-from twinstep.contracts.tcgjax_layout import RULES as VALUES
+from twinstep.contracts.tcgjax.cards import ENERGY, Card, cards
+from twinstep.contracts.tcgjax.decks import PARTNERS
+from twinstep.contracts.tcgjax.layout import ABILITY, ACTIONS_COUNT, ATTACK, DECK, PLAY, STATE, Zone
+from twinstep.contracts.tcgjax.layout import RULES as VALUES
 
 CONFUSED = 3
 _STANDS = ("Pokemon", "Fossil")

@@ -10,13 +10,13 @@ import random
 import numpy as np
 import pytest
 
-from twinstep.cases import Case
-from twinstep.compare import frames_differ
-from twinstep.contracts.tcgjax_cards import codes
+from twinstep.action_mask import nth_legal
+from twinstep.compare.arrays import frames_differ
+from twinstep.contracts.tcgjax.cards import codes
+from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.masked import nth_legal
+from twinstep.inputs.sampling import some_starts
 from twinstep.properties.tcgjax.boards import FORBIDS, NEEDS, TARGETS, draw, fields
-from twinstep.sampling import some_starts
 
 # Cards of all codes are on these boards, so that one variant is enough.
 pytestmark = [

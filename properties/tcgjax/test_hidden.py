@@ -9,8 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from twinstep.contracts.tcgjax_cards import cards
-from twinstep.contracts.tcgjax_layout import DECK, Zone
+from twinstep.contracts.tcgjax.cards import cards
+from twinstep.contracts.tcgjax.layout import DECK, Zone
 from twinstep.generated import tcgjax
 from twinstep.generated.tcgjax import State
 from twinstep.oracles.tcgjax.codec import game_of

@@ -9,8 +9,8 @@ import weakref
 import numpy as np
 import pytest
 
-from twinstep.contracts.tcgjax_cards import ENERGY, cards
-from twinstep.contracts.tcgjax_layout import (
+from twinstep.contracts.tcgjax.cards import ENERGY, cards
+from twinstep.contracts.tcgjax.layout import (
     ATTACH,
     ATTACK,
     DECK,
@@ -21,10 +21,10 @@ from twinstep.contracts.tcgjax_layout import (
     Ask,
     Zone,
 )
+from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.sampling import some_starts
 from twinstep.oracles.tcgjax.codec import game_of, state_of
 from twinstep.oracles.tcgjax.game import Illegal
-from twinstep.sampling import some_starts
-from twinstep.sizes import lanes_of
 
 pytestmark = [
     pytest.mark.level1, pytest.mark.environment("tcgjax"), pytest.mark.one_variant,

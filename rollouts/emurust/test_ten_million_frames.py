@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from twinstep.contracts.roms.games import GAMES
-from twinstep.harness import OracleNeeded
-from twinstep.lockstep import check_episodes
-from twinstep.seeds import starts_of
-from twinstep.sizes import lanes_of
-from twinstep.traceset import TraceSet
+from twinstep.compare.lockstep import check_episodes
+from twinstep.contracts.emurust.roms.games import GAMES
+from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.seeds import starts_of
+from twinstep.reference.trace_set import TraceSet
+from twinstep.testing.harness import OracleNeeded
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 

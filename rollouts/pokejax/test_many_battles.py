@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from twinstep.lockstep import check_episodes
-from twinstep.seeds import starts_of
+from twinstep.compare.lockstep import check_episodes
+from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("pokejax")]
 

@@ -6,7 +6,7 @@ A start ends a turn like any other, and who can do nothing for ever ties there.
 import numpy as np
 import pytest
 
-from twinstep.lockstep import check_episodes
+from twinstep.compare.lockstep import check_episodes
 from twinstep.properties.pokejax.teams import starts_of
 
 pytestmark = [

@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from twinstep.contracts.tcgjax_layout import RULES
-from twinstep.lockstep import check_episodes
-from twinstep.seeds import starts_of
+from twinstep.compare.lockstep import check_episodes
+from twinstep.contracts.tcgjax.layout import RULES
+from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.environment("tcgjax")]
 

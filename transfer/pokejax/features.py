@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.pokejax_layout import BOOSTS, STATUSES
+from twinstep.contracts.pokejax.layout import BOOSTS, STATUSES
 from twinstep.frames import Array
 from twinstep.generated.pokejax.tables import COLUMNS, SPECIES
 from twinstep.transfer.pokejax.heuristics import matches, types_of

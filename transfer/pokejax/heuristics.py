@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.action_mask import nth_legal
 from twinstep.frames import Array
 from twinstep.generated.pokejax.tables import COLUMNS
-from twinstep.masked import nth_legal
 from twinstep.transfer.pokejax.seen import MEMBERS, MOVES, Seen
 
 #: A fighter leaves where a member is this many quarters of damage better matched.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.pokejax_layout import OBSERVATION, TYPES
+from twinstep.contracts.pokejax.layout import OBSERVATION, TYPES
 from twinstep.frames import Array
 from twinstep.generated.pokejax.tables import COLUMNS, EFFECTIVENESS, SPECIES
 

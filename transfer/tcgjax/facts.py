@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ATTACKS, ENERGY, KINDS, STAGES, Attack, cards
+from twinstep.contracts.tcgjax.cards import ATTACKS, ENERGY, KINDS, STAGES, Attack, cards
 
 _TYPES = {letter: number for number, letter in enumerate(f"{ENERGY}NC", 1)}
 #: Codes of attacks -> what they add to the damage on the card, on average or in a usual position.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ATTACKS
-from twinstep.contracts.tcgjax_layout import ACTIONS_COUNT, HAND, SLOTS, Ask
+from twinstep.contracts.tcgjax.cards import ATTACKS
+from twinstep.contracts.tcgjax.layout import ACTIONS_COUNT, HAND, SLOTS, Ask
 from twinstep.frames import Array
 from twinstep.transfer.tcgjax import facts
 from twinstep.transfer.tcgjax.heuristics import wanted

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ATTACKS, ENERGY
-from twinstep.contracts.tcgjax_layout import (
+from twinstep.action_mask import nth_legal
+from twinstep.contracts.tcgjax.cards import ATTACKS, ENERGY
+from twinstep.contracts.tcgjax.layout import (
     ABILITY,
     ACTIONS_COUNT,
     ATTACH,
@@ -22,7 +23,6 @@ from twinstep.contracts.tcgjax_layout import (
     Ask,
 )
 from twinstep.frames import Array
-from twinstep.masked import nth_legal
 from twinstep.transfer.tcgjax import facts
 from twinstep.transfer.tcgjax.seen import Seen, Team, lacks, ready, row, team, usual
 

@@ -12,17 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ENERGY
-from twinstep.contracts.tcgjax_layout import (
-    DECK,
-    HAND,
-    PEEKED,
-    RULES,
-    SLOTS,
-    STACK,
-    STATE,
-    Zone,
-)
+from twinstep.contracts.tcgjax.cards import ENERGY
+from twinstep.contracts.tcgjax.layout import DECK, HAND, PEEKED, RULES, SLOTS, STACK, STATE, Zone
 from twinstep.generated.tcgjax import State
 from twinstep.generated.tcgjax.threefry import block
 from twinstep.transfer.tcgjax.seen import Seen

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from twinstep.contracts.tcgjax_layout import Ask
+from twinstep.contracts.tcgjax.layout import Ask
 from twinstep.frames import Array
 from twinstep.generated import tcgjax
 from twinstep.generated.tcgjax import State

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twinstep.contracts.tcgjax_cards import ATTACKS, ENERGY
-from twinstep.contracts.tcgjax_layout import OBSERVATION, STACK
+from twinstep.contracts.tcgjax.cards import ATTACKS, ENERGY
+from twinstep.contracts.tcgjax.layout import OBSERVATION, STACK
 from twinstep.frames import Array
 from twinstep.transfer.tcgjax import facts
 

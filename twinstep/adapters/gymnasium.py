@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode  # pyright: ignore[reportMissingImports]
 
 from twinstep.contract import Box
-from twinstep.env import Env
+from twinstep.env.make import Env
 from twinstep.errors import UserError
 
 _MODES = {

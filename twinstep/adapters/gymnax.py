@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from twinstep.contract import Box, Discrete
-from twinstep.env import Env
+from twinstep.env.make import Env
+from twinstep.env.single_lane import Lane, seed_of
 from twinstep.errors import UserError
 from twinstep.frames import Array
-from twinstep.lane import Lane, seed_of
 
 
 class Params(NamedTuple):

@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from twinstep.contract import Discrete
-from twinstep.env import Env
+from twinstep.env.make import Env
+from twinstep.env.single_lane import Lane, seed_of
 from twinstep.errors import UserError
 from twinstep.frames import Array
-from twinstep.lane import Lane, seed_of
 
 
 class State(NamedTuple):

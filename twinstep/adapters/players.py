@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Box
-from twinstep.env import Env
+from twinstep.env.make import Env
 from twinstep.errors import UserError
 
 

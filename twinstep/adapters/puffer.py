@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Box
-from twinstep.env import Env
+from twinstep.env.make import Env
 from twinstep.errors import UserError
 
 _Base: Any

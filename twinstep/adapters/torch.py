@@ -15,8 +15,8 @@ import jax
 import numpy as np
 import torch
 
-from twinstep.env import Env
-from twinstep.timestep import TimeStep
+from twinstep.env.make import Env
+from twinstep.env.timestep import TimeStep
 
 
 class Torch:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twinstep import registry
 from twinstep.errors import UserError
-from twinstep.repair import processes
+from twinstep.project import processes, registry
 
 #: What an agent gets to know of this process's environment, beside what it asks for.
 KNOWN = ("HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "SHELL", "XDG_CONFIG_HOME")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths, regressions, report, report_text
-from twinstep.repair.trying import Bench, branch_of, commit_all
-from twinstep.repair.verifying import Result, Stage, Verifier
+from twinstep._lib import paths
+from twinstep.diagnosis import markdown, regressions, report
+from twinstep.repair.attempt import Bench, branch_of, commit_all
+from twinstep.repair.verifier import Result, Stage, Verifier
 
 #: The file of the tests that repeat kept inputs.
 REGRESSIONS = "test_regressions.py"
@@ -82,7 +83,7 @@ class Checks:
             place = (self._bench.run / "holdout" if hidden else self._reports) / record["id"]
             paths.write_atomically(place.with_suffix(".json"), report.encode(record))
             with contextlib.chdir(self._bench.project):
-                text = report_text.markdown(record)
+                text = markdown.markdown(record)
             paths.write_atomically(place.with_suffix(".md"), text.encode())
         shown = [] if hidden else result.reports
         if result.good and not stage.isolate and stage.levels == (1, 2, 3):

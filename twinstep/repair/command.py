@@ -13,19 +13,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from twinstep import bench, registry
+from twinstep.bench import command
 from twinstep.environment import CandidateRef, Environment
 from twinstep.errors import UserError
-from twinstep.registry import Pair
-from twinstep.repair import agents, building, loop, sandbox
-from twinstep.repair.asking import Asking
+from twinstep.project import cargo, registry
+from twinstep.project.registry import Pair
+from twinstep.project.workspace import Repository
+from twinstep.repair import agents, loop, sandbox
+from twinstep.repair.attempt import Bench, branch_of, clear
 from twinstep.repair.checks import Checks
-from twinstep.repair.folders import Repository
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
-from twinstep.repair.speeding import Stopwatch
-from twinstep.repair.trying import Bench, branch_of, clear
-from twinstep.repair.verifying import Verifier
+from twinstep.repair.prompting import Asking
+from twinstep.repair.speedup import Stopwatch
+from twinstep.repair.verifier import Verifier
 
 RUNS = Path(".twinstep/runs")
 _DEFAULTS = {
@@ -85,7 +86,7 @@ def _begun(args: argparse.Namespace, repository: Repository) -> Path:
     _require(settings, known[name], agent)
     if settings["optimise"]:
         for pair in _measured(env, known[name]):
-            bench.require(pair.subject)
+            command.require(pair.subject)
     base = repository.head()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     folder = RUNS.absolute() / f"{args.env}-{name}-{stamp}-{secrets.token_hex(2)}"
@@ -178,7 +179,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["episodes"],
         settings["workers"],
         settings["check_minutes"] * 60,
-        lambda project: building.build(project, candidate.edit, folder),
+        lambda project: cargo.build(project, candidate.edit, folder),
     )
     checks = Checks(verifier, place, settings["base"])
     speed = settings.get("optimise", 0)

@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from twinstep.repair.asking import Asking
+from twinstep.repair.attempt import Bench
 from twinstep.repair.checks import Checks, Found
 from twinstep.repair.journal import Journal
-from twinstep.repair.speeding import Stopwatch, told
-from twinstep.repair.trying import Bench
-from twinstep.repair.verifying import Stage
+from twinstep.repair.prompting import Asking
+from twinstep.repair.speedup import Stopwatch, told
+from twinstep.repair.verifier import Stage
 
 #: How a run ends: the command's exit codes.
 VERIFIED, BUDGET, PERSON, BREACH = 0, 1, 2, 3

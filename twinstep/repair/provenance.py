@@ -7,8 +7,8 @@ import json
 import re
 import shlex
 
-from twinstep.repair.facts import Facts
-from twinstep.repair.record import Record, cost
+from twinstep.repair.history import Record, cost
+from twinstep.repair.metadata import Facts
 
 _STAMP = re.compile(r"-(\d{8})-\d{6}-[0-9a-f]+$")
 #: Settings of a run that are not of its command line.

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from twinstep import paths, registry
+from twinstep._lib import paths
 from twinstep.errors import UserError
-from twinstep.repair import facts, figure, journal, provenance, record, record_text
+from twinstep.project import registry
+from twinstep.repair import history, history_markdown, history_plot, journal, metadata, provenance
 from twinstep.repair.command import RUNS
 
 REPORT, FIGURE, PROVENANCE = "report.md", "tests.png", "PROVENANCE.toml"
@@ -26,13 +27,13 @@ def run(args: argparse.Namespace) -> int:
     """Run the command; return its exit code."""
     folder = find(args.name)
     out = args.out or folder
-    found = record.from_entries(folder.name, journal.read(folder / journal.NAME))
-    about = facts.find(found, folder)
+    found = history.from_entries(folder.name, journal.read(folder / journal.NAME))
+    about = metadata.find(found, folder)
     try:
-        picture = figure.png(found)
+        picture = history_plot.png(found)
     except ImportError:
         picture = b""
-    files = {REPORT: record_text.markdown(found, about, FIGURE if picture else "").encode()}
+    files = {REPORT: history_markdown.markdown(found, about, FIGURE if picture else "").encode()}
     files |= {FIGURE: picture} if picture else {}
     table = provenance.toml(found, about) if found.verified else ""
     files |= {PROVENANCE: table.encode()} if table else {}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from twinstep.frames import Start
-from twinstep.recording import record
+from twinstep.reference.recording import record
 from twinstep_cartpole.contract import EVENTS, STEPS, contract
 from twinstep_cartpole.drivers import balancing
 from twinstep_cartpole.oracle.bridge import CartPoleOracle

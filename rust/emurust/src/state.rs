@@ -1,6 +1,6 @@
 //! The whole state as one packed record, little-endian and without gaps.
 //!
-//! `contracts/emurust_state.py` has the same list with a line on each field, and is the authority.
+//! `contracts/emurust/state.py` has the same list with a line on each field, and is the authority.
 
 use crate::cartridge::{Cartridge, MapperKind, RAM_BANK};
 use crate::error::StateError;

@@ -20,7 +20,7 @@ mod substep;
 mod trigonometry;
 mod vector;
 
-/// Written by tools/halfcheetah_rust.
+/// Written by tools/halfcheetah/rust.
 mod generated {
     #[rustfmt::skip]
     pub(crate) mod contact;

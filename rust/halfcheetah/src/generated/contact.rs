@@ -1,6 +1,6 @@
 //! Contacts with the floor and joint limits.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 use super::structures::{Contact, Limit, Load, Motion, Pose, Rows};
 use crate::vector::Vector;

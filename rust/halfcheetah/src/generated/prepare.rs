@@ -1,6 +1,6 @@
 //! Poses, velocities, forces that are there anyway, inertias.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 use super::structures::{Load, Motion, Pose};
 use crate::vector::Vector;

@@ -1,6 +1,6 @@
 //! Linear systems in the joints' accelerations.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 use super::structures::{Load, Motion, Pose};
 use crate::vector::Vector;

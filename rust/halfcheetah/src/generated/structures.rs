@@ -1,6 +1,6 @@
 //! What the pieces take and give, one structure per named tuple.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 /// Cosine and sine of a body's angle, and the place of its joint.
 #[derive(Clone, Copy, Debug)]

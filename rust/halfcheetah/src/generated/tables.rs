@@ -1,6 +1,6 @@
 //! Numbers of the model.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 /// One end of a capsule in its body's frame; weight: MuJoCo's body_invweight0.
 /// rest: its distance from the floor where all joint positions are zero.

@@ -1,6 +1,6 @@
 //! Constants of sine and cosine, fitted at Chebyshev's points.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 pub(crate) const SIN_32: [f64; 3] = [-0.1666666466231438, 0.008332748270629749, -0.00019587890880412386];
 pub(crate) const SIN_64: [f64; 6] = [-0.16666666666666666, 0.008333333333330948, -0.00019841269836758574, 2.755731610255244e-06, -2.5051131845003624e-08, 1.5918129294866608e-10];

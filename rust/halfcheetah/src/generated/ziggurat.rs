@@ -1,6 +1,6 @@
 //! Tables of the ziggurat that normal numbers are drawn from.
 //!
-//! Written by tools/halfcheetah_rust from generated/halfcheetah; do not edit.
+//! Written by tools/halfcheetah/rust from generated/halfcheetah; do not edit.
 
 pub(crate) const RIGHT: f64 = 3.654152885361009;
 pub(crate) const PER_RIGHT: f64 = 0.2736612373297583;

@@ -1,5 +1,5 @@
 //! What of a machine's memory makes a reward and an end. Addresses and weights come from outside;
-//! `contracts/roms/memory.py` says what they mean.
+//! `contracts/emurust/roms/memory.py` says what they mean.
 
 use twinstep_emurust::Machine;
 

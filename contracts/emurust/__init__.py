@@ -1,0 +1,257 @@
+"""Contract of emurust-v0: PyBoy 2.8.1, a Game Boy emulator, playing a cartridge by rules.
+
+What is compared is the whole Game Boy after each step, picture and clock included, "the same as
+PyBoy frame by frame, its faults included". state.py has the state, handover.py how
+an episode begins, cartridge.py which cartridges there are, roms/memory.py what rules are.
+
+* A frame is what PyBoy's tick(1) plays: it ends as the picture ends, and whenever the LCD is
+  switched off or on, so that its length varies.
+* A step: buttons that the action does not hold are released and those that it does are pressed,
+  before the step's first frame; then `frame_skip` frames, of which the last is drawn.
+* An episode's start: key = h32(seed[0] ^ h32(seed[1])). From the hand-over `seed_frame` frames are
+  played, the rules' seed is set to the low bytes of key, and then start_frames - seed_frame +
+  h32(key ^ 0x9e3779b9) % waits frames, the last of them drawn. h32 is the 32-bit hash x ^= x >> 16;
+  x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Oracle and candidates each have it.
+* The reward is summed up in float64 in the rules' order, then rounded to float32.
+* rom=random: the cartridge is one of roms/random_programs.py, drawn from the seed. rom=given: the
+  start brings any cartridge of 32 KB without a mapper.
+* A program that comes to one of the 11 bytes that are no instruction makes PyBoy's tick hang: no
+  episode may go there, and there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness, Role
+from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
+from twinstep.errors import UserError
+from twinstep.plans import PPO, Transfer
+
+from .cartridge import Cartridge
+from .choice import BROUGHT, NAMED, cartridge_of, header_of
+from .roms.games import GAMES
+from .roms.memory import SEEN_BITS, New, Rules
+from .roms.random_programs import SIZE, random_program
+from .state import HIDDEN, SHOWN, Item, shape_of
+
+#: What level 4 plays: 12 seconds. Scores of longer episodes spread more than they grow.
+_LEARNED = {"observe": "values", "max_episode_steps": 30}
+_PLAIN = {"rules": "", "frame_skip": 24}
+_PPO = PPO(lanes=32, steps=64, learning_rate=3e-3, entropy=0.003)
+#: What level 4 asks of policies that see a game's values. Of random play catch scores 1.5, breakout
+#: 4.3. Seeds of breakout spread by 0.5, too widely for ten of them to show the margin.
+_TRANSFER = {
+    "catch": Transfer(margin=0.5, solved=7.0, steps=100_000, ppo=_PPO),
+    "breakout": Transfer(
+        margin=0.5, solved=7.0, steps=100_000, ppo=replace(_PPO, gamma=0.95), episodes=256,
+        gap=5.0, training=False,
+    ),
+}  # fmt: skip
+
+
+def contract(params: Mapping[str, Any]) -> Contract:
+    """Return the contract of emurust-v0; UserError if a parameter cannot be."""
+    for name in ("frame_skip", "max_episode_steps"):
+        if params[name] < 1:
+            raise UserError(f"{name}={params[name]}: at least 1 is needed")
+    rom, rules = cartridge_of(params)
+    brought = params["rom"] in BROUGHT
+    return Contract(
+        version="emurust-v0",
+        params=dict(params),
+        action=Discrete(len(rules.actions), tuple(map("+".join, (("none",), *rules.actions[1:])))),
+        observation=_observation(params, rules),
+        state=_state(header_of(params), params, rules),
+        randomness=Randomness(
+            "the seed chooses the game's random numbers and how many frames go by first",
+            parts=_parts(rules)
+            if not brought
+            else {"program": ("state.a", "state.hl", "state.pc", "state.wram")},
+        ),
+        starts=(Field("rom", "uint8", (SIZE,), low=0, high=255, step=1),) if brought else (),
+        make_start=_random_start if params["rom"] == "random" else None,
+        data=_data(params, rom),
+        modules=_MODULES,
+        events=("scored",) if rules.reward else (),
+        measures=(
+            Measure("largest reward", "reward"),
+            Measure("last cycle", "state.cycles", "max"),
+        ),
+        drivers=("random", "sticky"),
+        horizon=params["max_episode_steps"],
+        auto_resets=("off",) if brought else ("off", "same-step", "next-step"),
+        largest_batch=512,
+        placed=0,
+        source_view="location",
+        transfer=_transfer(params),
+    )
+
+
+def _transfer(params: Mapping[str, Any]) -> Transfer | None:
+    asked = all(params[name] == value for name, value in (_LEARNED | _PLAIN).items())
+    return _TRANSFER.get(params["rom"]) if asked else None
+
+
+def _parts(rules: Rules) -> dict[str, tuple[str, ...]]:
+    parts = {"random numbers": ("state.wram",)} if rules.seed is not None else {}
+    return parts | ({"wait": ("state.cycles",)} if rules.waits > 1 else {})
+
+
+def _observation(params: Mapping[str, Any], rules: Rules) -> Field:
+    kind = params["observe"]
+    if kind != "values":
+        shape = (144, 160) if kind == "full" else (72, 80)
+        return Field("obs", "uint8", shape, low=0, high=3, step=1, large=True)
+    if not rules.observed:
+        raise UserError(f"observe=values: the rules of rom={params['rom']} observe none")
+    names = [
+        name if value.size * value.count == 1 else f"{name}[{byte}]"
+        for name, value in rules.observed.items()
+        for byte in range(value.size * value.count)
+    ]
+    return Field("obs", "uint8", (len(names),), low=0, high=255, step=1, names=tuple(names))
+
+
+def _state(header: Cartridge, params: Mapping[str, Any], rules: Rules) -> tuple[Field, ...]:
+    news = sum(isinstance(part, New) for part in rules.reward)
+    seen = Field("seen", "uint8", (news, SEEN_BITS // 8), large=True, doc="what each New has had")
+    elapsed = Field(
+        "elapsed", "int32", low=0, high=params["max_episode_steps"], step=1,
+        doc="steps played in this episode",
+    )  # fmt: skip
+    return (
+        *(_field(item, header, Role.COMPARED) for item in SHOWN),
+        elapsed,
+        *((seen,) if news else ()),
+        *(_field(item, header, Role.HIDDEN) for item in HIDDEN),
+    )
+
+
+def _field(item: Item, header: Cartridge, role: Role) -> Field:
+    shape = shape_of(item, header)
+    return Field(
+        item.name, np.dtype(item.dtype).name, shape, role=role, doc=item.doc,
+        large=int(np.prod(shape, dtype=np.int64)) > 256,
+    )  # fmt: skip
+
+
+def _data(params: Mapping[str, Any], rom: bytes | None) -> dict[str, str]:
+    """Return the sha256 of what parameters only name."""
+    named = {} if rom is None else {"rom": rom}
+    if params["rules"] and params["rules"] not in NAMED:
+        named["rules"] = Path(params["rules"]).expanduser().read_bytes()
+    return {name: hashlib.sha256(data).hexdigest() for name, data in named.items()}
+
+
+def _random_start(seed: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the random program of a seed u32[2]."""
+    rom = random_program(int(seed[0]) | int(seed[1]) << 32)
+    return {"rom": np.frombuffer(rom, np.uint8).copy()}
+
+
+_RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
+#: Part of the machine -> where the candidate has it, the fields it owns: a difference is put down
+#: to the owners of what differs. None can be called alone.
+_OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "processor": (
+        f"{_RUST}/execute.rs:step",
+        ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
+    ),
+    "picture": (f"{_RUST}/lcd.rs:event", ("screen", "obs")),
+    "hardware": (f"{_RUST}/bus.rs:read_io", ("io", "ie")),
+    "sprites": (f"{_RUST}/dma.rs:tick_dma", ("oam", "fea0")),
+    "memory": (f"{_RUST}/bus.rs:write_slow", ("wram", "hram", "vram")),
+    "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
+    "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
+}
+#: Part of the machine -> the other files of the candidate that are about it.
+_HELPERS: dict[str, tuple[str, ...]] = {
+    "processor": (
+        *("alu", "code", "control", "fused", "handlers", "interrupts", "lazy_flags", "moves"),
+        *("prefixed", "quick", "registers", "stretch", "threaded"),
+        *("idle", "idle_hopes", "idle_lines", "idle_tries", "leap"),
+    ),
+    "picture": (
+        *("lcd/draw", "lcd/draw/sprites", "lcd/leap", "lcd/penalty", "lcd/registers"),
+        *("lcd/sprite_lines", "lcd/stat"),
+    ),
+    "hardware": ("timer", "joypad", "serial", "interrupts", "lcd/registers", "lcd/stat"),
+    "sprites": ("dma_wait",),
+    "memory": ("elsewhere",),
+    "cartridge": ("cartridge",),
+}
+_MODULES = tuple(
+    Module(name, (), tuple(Field(field, "uint8") for field in fields))
+    for name, (_, fields) in _OWNED.items()
+)
+
+EMURUST = Environment(
+    name="emurust",
+    contract=contract,
+    oracle=OracleRef(
+        title="PyBoy 2.8.1",
+        factory="twinstep.oracles.emurust.bridge:EmuRustOracle",
+        probe="twinstep.oracles.emurust.upstream:probe",
+        package="twinstep.oracles.emurust",
+        upstream=("pyboy",),
+        bench="twinstep.oracles.emurust.native:runners",
+        measured=("heavy", "catch", "explorer", "breakout", "poll_ly", "poll_stat", "poll_flag"),
+        batches=(1, 8, 128),
+        work=1 << 12,
+    ),
+    candidates=(
+        CandidateRef(
+            "rust",
+            "twinstep.candidates.emurust.rust_emurust:EmuRust",
+            edit=("rust/emurust/**", "rust/twinstep_rust/src/emurust/**"),
+            sources={
+                **{name: place for name, (place, _) in _OWNED.items()},
+                "step": f"{_RUST}/machine.rs:frame",
+                "reset": f"{_RUST}/machine.rs:new",
+            },
+            helpers={
+                **{
+                    name: tuple(f"{_RUST}/{file}.rs" for file in files)
+                    for name, files in _HELPERS.items()
+                },
+                "step": (f"{_FACE}/play.rs", f"{_FACE}/lane.rs"),
+            },
+            packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
+            probe="twinstep.candidates.emurust.rust_emurust:probe",
+            build="twinstep.candidates.emurust.rust_emurust:build",
+            tests=tuple(
+                f"twinstep.tests.envs.emurust.test_rust_{name}"
+                for name in ("limits", "bad_input", "candidate")
+            ),
+        ),
+    ),
+    variants=(
+        *(Variant(name, {"rom": name}) for name in GAMES),
+        Variant("random", {"rom": "random", "max_episode_steps": 20}),
+        Variant("catch-half", {"rom": "catch", "observe": "half"}),
+        *(Variant(f"{name}-values", {"rom": name, **_LEARNED}) for name in _TRANSFER),
+    ),
+    parameters=(
+        Parameter("rom", "catch", f"one of {', '.join(GAMES)}, random, given; or a ROM file", str),
+        Parameter(
+            "rules", "", "rewards and ends: the game's own, pokemon_red, or a Python file", str
+        ),
+        Parameter("frame_skip", 24, "frames played per step"),
+        Parameter("max_episode_steps", 160, "steps after which an episode is truncated"),
+        Parameter(
+            "observe",
+            "full",
+            "the picture, every second pixel of every second line of it, or the rules' values",
+            str,
+            ("full", "half", "values"),
+        ),
+    ),
+    doc="A Game Boy plays a cartridge; the agent holds its buttons.",
+)

@@ -1,1 +1,0 @@
-"""Drivers: policies that pick actions while a trace is recorded."""

@@ -1,0 +1,1 @@
+"""Level 3 of Pong: drivers."""

@@ -1,0 +1,109 @@
+"""A signal ends a command, even where Python drops the exception that it raises."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+
+import pytest
+
+from twinstep._lib.interrupts import ended_as_by_ctrl_c
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal():
+    """In the background Ctrl-C is ignored, and below nohup a terminal that is closed."""
+    usual = [
+        signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    ]
+    yield
+    for number, handler in zip((signal.SIGINT, signal.SIGHUP), usual, strict=True):
+        signal.signal(number, handler)
+
+
+class _Thing:
+    pass
+
+
+def _in_a_collection(stop):
+    def begins(phase, info):
+        gc.callbacks.remove(begins)
+        stop()
+
+    gc.callbacks.append(begins)
+    gc.collect()
+
+
+def _in_a_weak_reference(stop):
+    thing = _Thing()
+    kept = weakref.ref(thing, lambda _: stop())
+    del thing
+    assert kept() is None
+
+
+def _in_a_finaliser(stop):
+    class Ending:
+        def __del__(self):
+            stop()
+
+    Ending()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("where", [_in_a_collection, _in_a_weak_reference, _in_a_finaliser])
+def test_a_signal_that_comes_inside_a_callback_still_ends_the_command(where, number):
+    usual = signal.getsignal(number)
+
+    def command():
+        where(lambda: os.kill(os.getpid(), number))
+        time.sleep(10)
+        pytest.fail("the signal was lost")
+
+    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+        command()
+    assert signal.getsignal(number) == usual
+
+
+def test_what_else_is_dropped_is_shown_as_before(capsys):
+    def fails():
+        raise ValueError("of a finaliser")
+
+    with ended_as_by_ctrl_c():
+        _in_a_finaliser(fails)
+        assert sys.unraisablehook is not sys.__unraisablehook__
+    assert "of a finaliser" in capsys.readouterr().err
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    usual = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ended_as_by_ctrl_c():
+            os.kill(os.getpid(), signal.SIGHUP)
+            time.sleep(0.05)
+    finally:
+        signal.signal(signal.SIGHUP, usual)
+
+
+def test_an_interrupted_command_ends_without_pythons_own_end():
+    """There XLA's threads, if they work still, crash: half of the runs that were stopped so did."""
+    script = (
+        "import atexit, os, signal, sys\n"
+        "from twinstep import cli, registry\n"
+        "def ends(name):\n"
+        "    print('said before')\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "registry.environment = ends\n"
+        "atexit.register(print, 'its own end')\n"
+        "sys.argv = ['twinstep', 'play', 'pong']\n"
+        "sys.exit(cli.main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stdout == "said before\n"
+    assert done.stderr == "twinstep: interrupted\n"

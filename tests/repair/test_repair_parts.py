@@ -1,0 +1,341 @@
+"""The parts of `twinstep repair` alone: its memory, agents' command lines, builds, wrong usage."""
+
+import ctypes
+import fcntl
+import json
+import site
+import sys
+import traceback
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import twinstep
+from twinstep.errors import UserError
+from twinstep.project import cargo, processes
+from twinstep.project.workspace import (
+    Repository,
+    changed,
+    git,
+    may_edit,
+    snapshot,
+    take_over,
+    with_references,
+)
+from twinstep.repair import agents, checks, tamper_check
+from twinstep.repair.journal import Journal
+from twinstep.repair.presets import PRESETS
+from twinstep.testing.reporting import _last_words
+from twinstep.tests.support import tiny_rust
+from twinstep.tests.support.scripted_agent import Repaired
+
+
+def never():
+    raise AssertionError("it was done before")
+
+
+def test_what_a_journal_has_is_read_and_not_done_again(tmp_path):
+    Journal(tmp_path).done("check", lambda: {"good": True})
+    again = Journal(tmp_path)
+    assert again.replaying
+    assert again.done("check", never) == {"kind": "check", "good": True}
+    assert not again.replaying
+
+
+def test_a_line_that_was_cut_off_is_no_entry(tmp_path):
+    journal = Journal(tmp_path)
+    journal.done("begin", dict)
+    journal.done("check", lambda: {"good": True})
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+    again = Journal(tmp_path)
+    assert [entry["kind"] for entry in again.entries] == ["begin"]
+    again.done("begin", never)
+    again.done("check", lambda: {"good": False})
+    assert [entry.get("good") for entry in Journal(tmp_path).entries] == [None, False]
+
+
+def test_a_journal_of_another_course_is_refused(tmp_path):
+    Journal(tmp_path).done("check", dict)
+    with pytest.raises(UserError, match="has 'check' where 'try' is due.*begin a new run"):
+        Journal(tmp_path).done("try", never)
+
+
+def test_more_tries_take_the_end_back_and_keep_its_line(tmp_path):
+    journal = Journal(tmp_path)
+    journal.done("begin", dict)
+    journal.done("end", lambda: {"code": 1})
+    Journal(tmp_path).grant(3)
+    again = Journal(tmp_path)
+    assert (again.more, [entry["kind"] for entry in again.entries]) == (3, ["begin"])
+    assert '"end"' in (tmp_path / "log.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "dollars"),
+    [
+        ("json:total_cost_usd", '{"type": "result", "total_cost_usd": 0.25}', 0.25),
+        ("json:usage.cost", 'noise\n{"usage": {"cost": 1}}\n{"other": 2}\n', 1.0),
+        ("json:total_cost_usd", "it broke off", None),
+        ("json:is_error", '{"is_error": true}', None),
+        (r"regex:\$([0-9.]+) session", "Cost: $0.1 message, $0.1 session.\n$0.3 session", 0.3),
+        (r"regex:\$([0-9.]+) session", "nothing", None),
+        ("", '{"total_cost_usd": 0.25}', None),
+    ],
+)
+def test_a_cost_is_what_the_agent_says_or_unknown(how, said, dollars):
+    assert agents.cost_of(how, said) == dollars
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """An empty folder in which agents are declared."""
+    monkeypatch.chdir(tmp_path)
+    return lambda table: (tmp_path / "pyproject.toml").write_text(table)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_a_command_and_needs_no_project(project, name):
+    found = agents.find(name, PRESETS)
+    assert found.command[0] == name
+    assert found.env
+
+
+def test_a_project_replaces_a_preset(project):
+    project('[tool.twinstep.agents.claude]\ncommand = "mine {prompt}"\ntimeout = 3\n')
+    found = agents.find("claude", PRESETS)
+    assert (found.command, found.timeout, found.cost) == (("mine", "{prompt}"), 3.0, "")
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("", "unknown agent 'claud'; did you mean 'claude'?"),
+        ("[tool.twinstep.agents.claud]\ntimeout = 3", "needs a `command`"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ntime = 3', "`time = 3` is not understood"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ntimeout = "3"', "is not understood"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ncost = "dollars"', "cost is `json:KEY`"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ncost = "regex:("', "no regular expression"),
+    ],
+)
+def test_an_agent_that_is_not_declared_right_is_one_line(project, table, says):
+    project(table)
+    with pytest.raises(UserError) as refused:
+        agents.find("claud", PRESETS)
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+ECHO = "import os, sys; print(open(sys.argv[1]).read() if sys.argv[1:] else sys.stdin.read())"
+
+
+@pytest.mark.parametrize("words", [(), (agents.PROMPT,)])
+def test_the_prompt_comes_as_a_file_or_on_standard_input(tmp_path, words):
+    agent = agents.Agent("echo", (sys.executable, "-c", ECHO, *words))
+    ended, cost = agents.ask(agent, "do it\n" * 20000, tmp_path, tmp_path / "1.log", {}, 60.0)
+    assert ended.said.count("do it") == 20000
+    assert (ended.code, cost) == (0, None)
+
+
+def test_an_agents_log_keeps_none_of_its_secrets(tmp_path, monkeypatch):
+    monkeypatch.setenv("A_KEY", "hush-hush")
+    monkeypatch.setenv("ANOTHER_KEY", "of no concern")
+    said = "import os; print(os.environ['A_KEY'], os.environ.get('ANOTHER_KEY'))"
+    agent = agents.Agent("tells", (sys.executable, "-c", said), env=("A_KEY",))
+    agents.ask(agent, "", tmp_path, tmp_path / "1.log", {}, 60.0)
+    assert (tmp_path / "1.log").read_text() == "*** None\n"
+
+
+def test_a_command_that_is_not_there_is_one_line(tmp_path):
+    agent = agents.Agent("none", ("no-such-program",))
+    with pytest.raises(UserError, match="agent 'none' cannot be started: no-such-program"):
+        agents.ask(agent, "", tmp_path, tmp_path / "1.log", {}, 60.0)
+
+
+def test_only_named_files_may_be_edited_and_none_that_decides_what_is_built():
+    globs = ("generated/pong/**", "rust/pong/**")
+    assert may_edit(globs, "generated/pong/ball.py")
+    assert may_edit(globs, "rust/pong/src/lib.rs")
+    assert not may_edit(globs, "generated/pokejax/move.py")
+    assert not may_edit(globs, "rust/pong/Cargo.toml")
+
+
+def test_what_changed_is_taken_over_file_by_file_and_links_as_links(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        (folder / "inner").mkdir(parents=True)
+        (folder / "same.py").write_text("1")
+        (folder / "gone.py").write_text("1")
+    before = snapshot(there)
+    (there / "gone.py").unlink()
+    (there / "inner" / "new.py").write_text("2")
+    (there / "link.py").symlink_to("/etc/hostname")
+    (there / "__pycache__").mkdir()
+    (there / "__pycache__" / "same.pyc").write_text("")
+    touched = changed(before, snapshot(there))
+    assert touched == ["gone.py", "inner/new.py", "link.py"]
+    take_over(there, here, touched)
+    assert snapshot(here) == snapshot(there)
+    assert (here / "link.py").is_symlink()
+
+
+def test_what_a_verdict_hangs_on_is_watched(tmp_path, monkeypatch):
+    made = Repaired.duel(tmp_path)
+    made.commit("")
+    monkeypatch.chdir(made.folder)
+    places = tamper_check.watched(Repository.here(), tmp_path / "run")
+    packages = [Path(name) for name in site.getsitepackages()]
+    for place in (*packages, *map(Path, twinstep.__path__), made.folder / ".git" / "hooks"):
+        assert place in places
+
+
+def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
+    monkeypatch.setenv("TWINSTEP_CACHE", str(tmp_path / "mine"))
+    for name in ("oracles/one/file", "traces/two"):
+        (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mine" / name).write_text(name)
+    with_references(tmp_path / "run")
+    found = [p.relative_to(tmp_path / "run") for p in (tmp_path / "run").rglob("*") if p.is_file()]
+    assert found == [Path("oracles/one/file")]
+    with_references(tmp_path / "run")
+
+
+def test_a_module_that_fails_without_a_report_is_told_in_its_tests_words(tmp_path, monkeypatch):
+    """It panics, say; what another module does wrong is for another prompt."""
+    monkeypatch.setattr(checks.report, "read", lambda path: {"suspects": [{"module": "ball"}],
+                                                             "case": {}})  # fmt: skip
+    (tmp_path / "aa.md").write_text("about ball")
+    why = {"test[p-ball]": "report aa", "test[p-side]": "it panics", "more[p-side]": "it panics"}
+    found = checks.Found("level 1", False, 0, tuple(why), why, "", ("aa",), "ball", True)
+    told = checks.Checks(None, SimpleNamespace(reports=tmp_path), "base")
+    assert told.text(found, "side") == "3 of 3 fail:\nit panics"
+    assert told.text(found, "ball") == told.text(found, "") == "about ball"
+
+
+def test_what_a_failure_says_last_is_no_rule_of_a_group():
+    group = ExceptionGroup("two", [ValueError("first"), KeyError("second")])
+    assert _last_words("".join(traceback.format_exception(group))) == "KeyError: 'second'"
+    assert _last_words("Traceback\n  a line\nValueError: it\n") == "ValueError: it"
+    assert _last_words(" \n") == "it failed without a word"
+
+
+def test_a_library_in_rust_is_built_from_the_checkout(tmp_path):
+    project, run = tmp_path / "project", tmp_path / "run"
+    source = tiny_rust.write(project, 'pub extern "C" fn one() -> i32 { 1 }')
+    made = cargo.build(project, ("rust/tiny/**",), run)
+    built = project / ".twinstep" / "built" / "tiny.abi3.so"
+    assert built.is_file()
+    assert made["PYTHONPATH"].startswith(str(built.parent))
+    source.write_text("fn one() -> i32 { true }")
+    with pytest.raises(UserError, match=r"(?s)it does not compile:.*mismatched types"):
+        cargo.build(project, ("rust/tiny/**",), run)
+
+
+def test_python_alone_needs_no_build(tmp_path):
+    assert cargo.build(tmp_path, ("generated/pong/**",), tmp_path / "run") == {}
+
+
+def test_a_commit_is_compiled_as_it_is_whatever_was_compiled_before(tmp_path):
+    """Cargo goes by the times of files, and these lie in a new folder each time."""
+    root, run = tmp_path / "project", tmp_path / "run"
+    source = '#[unsafe(no_mangle)]\npub extern "C" fn answer() -> i32 {\n    NUMBER\n}\n'
+    file = tiny_rust.write(root, source)
+    run.mkdir()
+    git(root, "init", "--quiet")
+    commits = {}
+    for number, text in ((1, "1"), (2, "2"), (3, "not a number")):
+        file.write_text(source.replace("NUMBER", text))
+        git(root, "add", ".")
+        git(root, "commit", "--quiet", "-m", text)
+        commits[number] = git(root, "rev-parse", "HEAD").decode().strip()
+    repository = Repository(root, Path())
+    for place, number in enumerate((1, 2, 1, 1, 3, 2, 3, 1)):
+        folder = tmp_path / f"check-{place}"
+        folder.mkdir()
+        project = repository.unpack(commits[number], folder)
+        if number == 3:
+            with pytest.raises(UserError, match="does not compile"):
+                cargo.build(project, ("rust/tiny/**",), run)
+            assert not list(run.glob("built-*")), "another crate of it may have been compiled"
+            continue
+        cargo.build(project, ("rust/tiny/**",), run)
+        (library,) = (project / ".twinstep" / "built").iterdir()
+        assert ctypes.CDLL(library).answer() == number
+        compiled = '"fresh":false' in (run / "build.log").read_text()
+        assert compiled == (place != 3), "what is known is compiled again, or not at all"
+
+
+def test_a_command_ends_with_what_it_started(tmp_path):
+    log = tmp_path / "log"
+    ended = processes.run(
+        ["sh", "-c", "setsid sleep 1000 & sleep 1000 & echo said"], tmp_path, {}, 20.0, log
+    )
+    assert (ended.code, ended.said, ended.leftovers) == (0, "said\n", 2)
+
+
+DUEL = ("--env", "duel", "--candidate", "mine", "--agent", "scripted")
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    made = Repaired.duel(tmp_path_factory.mktemp("ready"))
+    made.commit("")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ((), "say --env and --agent, or --resume and a run's name"),
+        (("--env", "deul", "--agent", "scripted"), "did you mean 'duel'?"),
+        ((*DUEL[:2], "--candidate", "mien", *DUEL[4:]), "did you mean 'mine'?"),
+        ((*DUEL[:4], "--agent", "scirpted"), "did you mean 'scripted'?"),
+        ((*DUEL[:2], "--candidate", "vector", *DUEL[4:]), "declares no `edit`"),
+        ((*DUEL, "--tries", "0"), "--tries 0: must be above 0"),
+        ((*DUEL, "--phases", "21"), "--phases 21: digits of 1 to 4 in order"),
+        (("--resume", "nothing"), "unknown run 'nothing'"),
+        (("--env", "duel", "--agent", "codex", "--candidate", "mine", "--budget-usd", "1"),
+         "agent 'codex' does not say what it costs"),
+        (("--env", "duel", "--agent", "aider", "--candidate", "mine"), "there is no program aider"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_line_and_exit_code_4(ready, args, says):
+    done = ready.repair(*args)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (ready.folder / ".twinstep" / "runs").exists()
+
+
+def test_a_changed_file_must_be_committed_first(ready):
+    rules = ready.project.rules
+    text = rules.read_text()
+    rules.write_text(text + "\n")
+    done = ready.repair(*DUEL)
+    rules.write_text(text)
+    assert done.returncode == 4
+    assert done.stderr == (
+        "twinstep: fastduel/rules.py is changed: commit it first, a run begins from a commit\n"
+    )
+
+
+def test_without_a_repository_there_is_nothing_to_begin_from(tmp_path):
+    made = Repaired.duel(tmp_path)
+    done = made.repair(*DUEL)
+    assert done.returncode == 4
+    assert "this folder is in no git repository" in done.stderr
+    assert "git init && git add . && git commit" in done.stderr
+
+
+def test_a_run_that_is_under_way_is_not_begun_twice(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.commit("")
+    run = made.folder / ".twinstep" / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "log.jsonl").write_text(json.dumps({"kind": "begin"}) + "\n")
+    with (run / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = made.repair("--resume", "one")
+    assert done.returncode == 4
+    assert "run one is under way in another process" in done.stderr

@@ -1,0 +1,140 @@
+"""A broken candidate is a failure with one clear message; its neighbour still passes."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from twinstep.tests.support.project_folder import Project
+
+PROJECT = """
+[tool.twinstep.envs]
+duel = "twinstep.tests.toys.broken:DUEL"
+drift = "twinstep.tests.toys.broken:DRIFT"
+"""
+LEVELS = ("-m", "level1 or level2 or level3", "--driver", "random", "--episodes", "6")
+
+SAYS = {
+    "wrongshape": "reset gave `obs` in shape [N, 3], the contract says [N, 2, 3]",
+    "wrongdtype": "reset gave `reward` as int32, the contract says float32",
+    "missingfield": "reset gave no `state.left`, which the contract compares",
+    "extrafield": "reset gave `state.luck`, which the contract does not name",
+    "raggedfield": "reset gave `acting` as a list that is no array (ValueError: *)",
+    "noframe": "reset returned a dict, not a Frame",
+    "nostate": "reset gave `state` as None, not named arrays",
+    "framealone": "step returned a Frame, not a state and a Frame",
+    "nothing": "reset returned None, not a state and a Frame",
+    "shortrollout": "rollout gave `obs` in shape [255, N, 2, 3], the contract says [T, N, 2, 3]",
+    "raisesinfactory": "the candidate cannot be built: ValueError: no table for this contract",
+    "raisesinreset": "the candidate cannot reset: ZeroDivisionError: no stones",
+    "raisesinstep": "the candidate cannot step: IndexError: round 3 is beyond the table",
+    "raisesinrollout": "the candidate cannot roll out: NotImplementedError: not yet",
+    "raisesincall": "the candidate cannot call take: KeyError: 'take'",
+    "listfromcall": "module take returned a list, not named arrays",
+    "skipsitstest": "the candidate cannot step: Skipped: nothing to see here",
+    "exits": "the candidate cannot reset: SystemExit: 0",
+    "dtypeisnotext": "twinstep.tests.toys.broken:DtypeIsNoText: `dtype` is <class *>, not a text",
+    "nosuchname": "the candidate cannot be built: AttributeError: * has no attribute 'NoSuchName'",
+    "nosuchmodule": "the candidate cannot be built: ModuleNotFoundError: * 'twinstep.tests.toys.n*",
+    "nosuchpackage": "the candidate cannot be built: ModuleNotFoundError: * 'nowhere'",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, toy_cache):
+    made = Project(tmp_path_factory.mktemp("broken") / "project", toy_cache)
+    (made.folder / "pyproject.toml").write_text(PROJECT)
+    return made
+
+
+@pytest.fixture(scope="module")
+def ran(project):
+    """All levels on all candidates of Duel in one run: (the run, candidate -> failures' texts)."""
+    run = project.pytest(
+        *LEVELS, "--junitxml", "junit.xml", suite="properties interactions rollouts.test_lockstep"
+    )
+    assert run.code == 1, run.text
+    failures = {}
+    for case in ElementTree.parse(project.folder / "junit.xml").iter("testcase"):
+        name = re.search(r"\[duel-(\w+)", case.get("name", ""))
+        for bad in [*case.iter("failure"), *case.iter("error")]:
+            assert name, f"{case.get('name')} fails"
+            failures.setdefault(name[1], []).append(bad.text or "")
+    return run, failures
+
+
+def _fits(pattern, line):
+    return re.search(re.escape(pattern).replace(r"\*", ".*"), line)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_each_failure_is_one_message_that_names_candidate_method_and_field(ran, name):
+    run, failures = ran
+    assert failures[name]
+    for text in failures[name]:
+        first, *more = text.splitlines()
+        assert first.startswith(f"duel-{name}: "), text
+        assert _fits(SAYS[name], first), text
+        assert first.endswith(" (duel-v0, oracle the toy's own Python)"), text
+        # Where in the candidate's code, two lines at most.
+        assert len(more) <= 2, text
+        assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_its_verdict_is_differs_and_the_last_lines_say_why_once(ran, name):
+    run, failures = ran
+    pair = run.verdict["pairs"][f"duel-{name}"]
+    assert pair["verdict"] == "differs"
+    assert sum(level["failed"] for level in pair["levels"].values()) == len(failures[name])
+    last = run.text.rpartition(" twinstep =")[2].splitlines()
+    said = [n for n, line in enumerate(last) if _fits(SAYS[name], line)]
+    assert len(said) == 1
+    count = len(failures[name])
+    assert last[said[0] + 1] == f"  {count} test{'s' * (count > 1)} ended so"
+
+
+def test_every_broken_candidate_of_the_toys_is_tested(ran):
+    assert ran[0].verdict["pairs"].keys() == {f"duel-{n}" for n in [*SAYS, "vector"]}
+
+
+def test_the_good_candidate_beside_them_passes(ran):
+    run, failures = ran
+    assert run.verdict["pairs"]["duel-vector"]["verdict"].startswith("equal")
+    assert "vector" not in failures
+
+
+def test_a_candidate_whose_extra_is_missing_is_skipped_with_the_reason(project, ran):
+    skipped = 0
+    for case in ElementTree.parse(project.folder / "junit.xml").iter("testcase"):
+        if "[duel-nosuchprobe" in case.get("name", ""):
+            (why,) = case.iter("skipped")
+            assert "candidate duel-nosuchprobe: it cannot be imported" in why.get("message", "")
+            skipped += 1
+    assert skipped
+
+
+@pytest.mark.parametrize("name", ["nan64", "nan32"])
+def test_not_a_number_is_a_divergence_with_a_report(project, name):
+    """Under a lockstep gate with a tolerance, and under resync and window gates."""
+    run = project.pytest(
+        "-m", "level3", "--candidate", name, "--candidate", "f64", "--driver", "random",
+        "--episodes", "6", env="drift",
+    )  # fmt: skip
+    assert run.code == 1, run.text
+    pairs = run.verdict["pairs"]
+    assert pairs[f"drift-{name}"]["verdict"] == "differs"
+    assert pairs["drift-f64"]["verdict"].startswith("equal")
+    (report,) = run.verdict["reports"]
+    record = project.record(report)
+    assert " is nan, oracle " in run.text
+    assert {row["candidate"] for row in record["diff"]} == {"nan"}
+    assert {row["error"] for row in record["diff"]} == {"inf"}
+    assert "state.speed" in {row["path"] for row in record["diff"]}
+    assert record["suspects"]
+    again = project.twinstep("replay", project.reports / f"{report}.json")
+    assert again.stdout.strip().endswith("Reproduced byte for byte."), again.stderr
+    # Strict JSON: no bare NaN or Infinity.
+    for path in project.folder.glob(".twinstep/**/*.json"):
+        json.loads(path.read_text(), parse_constant=pytest.fail)

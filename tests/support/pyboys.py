@@ -1,0 +1,29 @@
+"""PyBoy for tests: headless, silent, as fast as it goes; a skip where it is not installed."""
+
+import io
+import warnings
+from typing import Any
+
+import pytest
+
+from twinstep.tests.support.requirements import in_ci
+
+
+def need_pyboy() -> Any:
+    """The class. Skips the test without PyBoy, unless this is CI."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
+        if in_ci():
+            import pyboy
+        else:
+            pyboy = pytest.importorskip("pyboy", reason="pyboy is not installed")
+    return pyboy.PyBoy
+
+
+def switch_on(rom: bytes) -> Any:
+    """A Game Boy before its first frame. Close it with `stop(save=False)`."""
+    boy = need_pyboy()(
+        io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
+    )
+    boy.set_emulation_speed(0)
+    return boy

@@ -1,0 +1,1 @@
+"""`python -m tools.evidence`: one document of all committed results, each number from its file."""

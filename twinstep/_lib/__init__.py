@@ -1,0 +1,1 @@
+"""Helpers that know nothing of environments: paths, statistics, signals, child processes."""

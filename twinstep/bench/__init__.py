@@ -1,0 +1,1 @@
+"""`twinstep bench` and `twinstep breakdown`: speed side by side with the reference."""

@@ -1,0 +1,70 @@
+"""What a benchmark job times: the reference, its runners, a candidate, a trainer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twinstep.bench import baselines
+from twinstep.bench.targets import AUTO_RESET, BufferPlayer, Entry, Job, Player, UnwrittenPlayer
+from twinstep.project import registry
+from twinstep.project.registry import Subject
+from twinstep.protocols import offers
+from twinstep.runner.runner import Runner
+
+
+def entries(job: Job) -> list[Entry]:
+    """Return what a job's process measures; empty if the backend has no such way to play."""
+    subject = job.subject()
+    contract = subject.contract
+    if job.peer:
+        return [baselines.find(subject, job.peer).entry(contract, job)]
+    if job.how == "physics":
+        return _physics(subject, job)
+    if job.how == "ppo":
+        from twinstep.bench.training_targets import training_entries
+
+        return training_entries(subject, job)
+    if job.how not in ("least", "make"):
+        from twinstep.bench.policy_targets import policy_entries
+
+        return policy_entries(subject, job)
+    if not job.backend:
+        if subject.env.oracle.bench:
+            make = registry.load_object(subject.env.oracle.bench)
+            return list(make(contract, job.played, job.steps, job.threads))
+        return [Entry("through its bridge", _through_make(subject, "oracle"))]
+    if job.how == "make":
+        return [Entry(f"{job.backend}, make().rollout", _through_make(subject, job.backend))]
+    candidate = Runner.of(registry.pairs(subject, [job.backend])[0]).candidate
+    if hasattr(candidate, "pure"):
+        from twinstep.bench.jax_targets import CompiledPlayer
+
+        return [Entry(job.backend, CompiledPlayer(_made(subject, job.backend)))]
+    if offers(candidate, "auto_rollout") and offers(candidate, "buffers"):
+        about = {"facts": candidate.facts()} if offers(candidate, "facts") else {}
+        player = BufferPlayer(contract, candidate, (job.steps, job.played))
+        return [Entry(job.backend, player, about)]
+    return []
+
+
+def _physics(subject: Subject, job: Job) -> list[Entry]:
+    candidate = Runner.of(registry.pairs(subject, [job.backend])[0]).candidate
+    if hasattr(candidate, "pure"):
+        from twinstep.bench.jax_targets import UnwrittenJax
+
+        return [Entry(job.backend, UnwrittenJax(subject.contract, candidate))]
+    if offers(candidate, "advance") and offers(candidate, "frame"):
+        return [Entry(job.backend, UnwrittenPlayer(subject.contract, candidate))]
+    return []
+
+
+def _made(subject: Subject, backend: str) -> Any:
+    from twinstep.env.make import Env
+
+    return Env(subject, backend, AUTO_RESET)
+
+
+def _through_make(subject: Subject, backend: str) -> Player:
+    from twinstep.bench.jax_targets import MadePlayer
+
+    return MadePlayer(_made(subject, backend))

@@ -1,0 +1,109 @@
+"""PPO as it trains, measured: the same policy network, the same steps, in each backend."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Any
+
+import jax
+import numpy as np
+
+from twinstep.bench.targets import Entry, Job
+from twinstep.env.make import ORACLE
+from twinstep.env.timestep import TimeStep
+from twinstep.frames import Array, Fields
+from twinstep.plans import CHUNK, PPO
+from twinstep.project.registry import Subject
+from twinstep.rl.flops import of_an_iteration, parameters
+from twinstep.rl.ppo import Trainer
+from twinstep.rl.training.arenas import arena_of
+from twinstep.rl.training.settings import settle
+from twinstep.rl.versus import Arena
+
+
+def training_entries(subject: Subject, job: Job) -> list[Entry]:
+    """Return the trainer on the job's backend, or on the reference itself."""
+    name = job.backend or ORACLE
+    chosen = {"variant": subject.variant.name, "backend": name}
+    settings = settle(subject.env.name, None, chosen)
+    return [Entry(f"{name}, PPO", TrainingPlayer(arena_of(settings), settings.ppo, job))]
+
+
+class TrainingPlayer:
+    """Trains one policy; a `play` is some batches of it. See players.Player.
+
+    The job's actions are not used: the policy acts. Its lanes are the PPO's own.
+    """
+
+    def __init__(self, env: Any, ppo: PPO, job: Job) -> None:
+        self.dtype, self.platform = env.dtype, env.platform
+        self._env = Clocked(env)
+        self._chunk = env.traceable
+        own: Any = env if env.traceable else self._env
+        self._trainer = Trainer(own, ppo)
+        self._batches = max(1, job.steps // ppo.steps)
+        policy = self._trainer.policy
+        #: Operations an environment step, of the network alone.
+        flops = of_an_iteration(policy, ppo) / (ppo.lanes * ppo.steps)
+        self.about = {"parameters": parameters(policy), "flops": flops}
+        self._carry: Any = None
+        self._rounds: list[float] = []
+
+    def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
+        """Begin to train anew, from the training seed 0."""
+        self._carry = self._trainer.begin([0])
+        self._rounds = []
+
+    def play(self) -> None:
+        """Train some batches more."""
+        learner, player = self._carry
+        self._env.seconds = 0.0
+        if self._chunk:
+            for _ in range(self._batches // CHUNK):
+                learner, player, _ = self._trainer.chunk(learner, player)
+        else:
+            for _ in range(self._batches):
+                learner, player, _ = self._trainer.batch_on_host(learner, player)
+        jax.block_until_ready(learner.params)
+        self._carry = (learner, player)
+        self._rounds.append(self._env.seconds)
+
+    def shown(self) -> Fields:
+        """Return nothing: `after` says what was learned."""
+        return {}
+
+    def state(self) -> Fields:
+        """Return nothing."""
+        return {}
+
+    def after(self) -> dict[str, Any]:
+        """Return the hash of the policy, and each round's seconds in the environment.
+
+        Both are left out where environment and network are one compiled program: its floats may be
+        rounded otherwise, and its time cannot be told apart.
+        """
+        if self._chunk:
+            return {}
+        total = hashlib.sha256()
+        for name, values in sorted(self._carry[0].params.items()):
+            total.update(name.encode() + np.asarray(values).tobytes())
+        return {"policy": total.hexdigest()[:16], "environment_seconds": self._rounds}
+
+
+class Clocked:
+    """An environment that counts the seconds of its steps."""
+
+    def __init__(self, env: Arena) -> None:
+        self._inner = env
+        self.seconds = 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Step it."""
+        begun = time.perf_counter()
+        made = self._inner.step(state, actions)
+        self.seconds += time.perf_counter() - begun
+        return made

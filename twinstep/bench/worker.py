@@ -1,0 +1,240 @@
+"""A child process that is measured: `python -m twinstep.bench.worker FD`, and the parent's end.
+
+Each backend and number of threads has its own: XLA and rayon size their thread pools when
+they start, and memory that one backend used would count for the next. The parent asks for
+one round after the other, so that the rounds of all backends alternate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep.bench.checksum import Checksum, Digests
+from twinstep.bench.dispatch import entries
+from twinstep.bench.mean_check import Means, means
+from twinstep.bench.targets import FEW, Job, actions_of
+from twinstep.env.timestep import lane_seeds
+from twinstep.errors import UserError
+from twinstep.frames import Fields
+
+#: Seconds a child may take for one answer; a peer, which is given up for less, may take fewer.
+PATIENCE, PEERS_PATIENCE = 1200.0, 240.0
+#: What every child runs under, beside the number of threads. Memory that was freed is used
+#: again: new memory costs more than the games, and others write to arrays set aside before.
+#: Compiled programs are not taken from the disk, or compile seconds would be those of reading.
+#: No process takes a device's whole memory, because several run side by side.
+ENVIRONMENT = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TOP_PAD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+    "JAX_ENABLE_COMPILATION_CACHE": "0",
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+}
+_THREADS = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+class Failed(Exception):
+    """A child process failed; the text says how, in one line."""
+
+
+class Child:
+    """The parent's end of one child process. Close it, or use it as a context."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._end, other = Pipe()
+        variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads)) | dict(job.variables)
+        with other:
+            self._process = subprocess.Popen(
+                [job.python or sys.executable, "-m", "twinstep.bench.worker", str(other.fileno())],
+                env=os.environ | variables,
+                cwd=job.folder or None,
+                pass_fds=[other.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+            )
+        try:
+            self.facts: dict[str, Any] = self.ask(job)
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, request: Any) -> Any:
+        """Send a request and return its answer. Failed or UserError if the child says so."""
+        try:
+            self._end.send(request)
+            patience = PEERS_PATIENCE if self.job.peer else PATIENCE
+            if not self._end.poll(patience):
+                raise Failed(f"{self._who()} gave no answer for {patience:.0f} s")
+            answer = self._end.recv()
+        except (EOFError, ConnectionError):
+            raise Failed(f"{self._who()} ended: {self._last_words()}") from None
+        if isinstance(answer, UserError):
+            raise answer
+        if isinstance(answer, Failed):
+            raise Failed(f"{self._who()}: {answer}")
+        return answer
+
+    def close(self) -> None:
+        """End the process. May be called again."""
+        self._end.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _who(self) -> str:
+        return f"the process of {self.job.peer or self.job.backend or 'the reference'}"
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return said[-1] if said else f"exit code {self._process.returncode}"
+
+
+class _Host:
+    """The child's side: the players of one job."""
+
+    def __init__(self, job: Job) -> None:
+        os.sched_setaffinity(0, job.cores)
+        self._job = job
+        self._contract = job.subject().contract
+        self._before = peak_memory()
+        self._entries = entries(job)
+        self._seeds = lane_seeds(0, job.played)
+        self._actions = actions_of(job, self._contract)
+        self._sums = [self._checksums() for _ in self._entries]
+        self._shown: dict[int, Fields] = {}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the players are, and where they run."""
+        players = [entry.player for entry in self._entries]
+        return {
+            "names": [entry.name for entry in self._entries],
+            "dtype": next((getattr(p, "dtype", "reference") for p in players), ""),
+            "platform": next((getattr(p, "platform", "cpu") for p in players), "cpu"),
+        }
+
+    def warm(self, number: int) -> dict[str, Any]:
+        """Play twice, then begin anew; return what the first time cost more."""
+        player = self._entries[number].player
+        player.begin(self._seeds, self._actions)
+        first, second = _timed(player.play), _timed(player.play)
+        player.begin(self._seeds, self._actions)
+        about = dict(self._entries[number].about) | dict(getattr(player, "about", {}))
+        return about | {"first_call_seconds": first, "second_call_seconds": second}
+
+    def ready(self, number: int) -> None:
+        """Do what a player does before its clock runs."""
+        getattr(self._entries[number].player, "ready", lambda: None)()
+
+    def play(self, number: int) -> float:
+        """Play once; return the seconds."""
+        return _timed(self._entries[number].player.play)
+
+    def played(self, number: int) -> dict[str, Digests]:
+        """Return the checksums since the beginning, {} of a player that writes nothing."""
+        self._shown[number] = shown = self._entries[number].player.shown()
+        if not shown:
+            return {}
+        return {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
+
+    def means(self, number: int) -> Means:
+        """Return what the latest round was like on average."""
+        state = self._entries[number].player.state()
+        return means(self._shown[number], state, [int(lanes) for lanes in self._sums[number]])
+
+    def end(self, number: int) -> dict[str, Digests]:
+        """Return the checksums of the final state."""
+        fields = self._entries[number].player.state()
+        return {lanes: total.state(fields) for lanes, total in self._sums[number].items()}
+
+    def after(self, number: int) -> dict[str, Any]:
+        """Return what a player knows after its last round."""
+        return dict(getattr(self._entries[number].player, "after", dict)())
+
+    def memory(self) -> dict[str, int]:
+        """Return peaks in bytes: before the players were made, now, and on the device."""
+        found = {"before": self._before, "peak": peak_memory()}
+        if "twinstep.bench.jax_targets" in sys.modules:
+            from twinstep.bench.jax_targets import device_memory
+
+            found["device"] = device_memory()
+        return found
+
+    def _checksums(self) -> dict[str, Checksum]:
+        """A reference that plays few lanes is compared in these, all others in all too."""
+        counts = dict.fromkeys([min(FEW, self._job.played), self._job.played])
+        return {str(lanes): Checksum(self._contract, lanes) for lanes in counts}
+
+
+def peak_memory() -> int:
+    """Return the most memory this process had resident, in bytes.
+
+    Linux's own count begins with this program. getrusage's, taken where that is missing, begins
+    with the process that started it.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _timed(act: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    act()
+    return time.perf_counter() - begun
+
+
+def _serve(end: Connection) -> None:
+    host: Any = None
+    while True:
+        try:
+            request = end.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            if isinstance(request, Job):
+                host = _Host(request)
+                answer = host.facts()
+            else:
+                method, *args = request
+                answer = getattr(host, method)(*args)
+        except UserError as error:
+            answer = UserError(str(error))
+        except Exception as error:  # candidates and bridges raise anything
+            first = str(error).strip().partition("\n")[0]
+            answer = Failed(f"{type(error).__name__}: {first}")
+        end.send(answer)
+
+
+if __name__ == "__main__":
+    # The class a request is pickled as must be this module's, not __main__'s.
+    from twinstep.bench import worker
+
+    np.seterr(all="ignore")
+    worker._serve(Connection(int(sys.argv[1])))

@@ -1,1 +1,0 @@
-"""`twinstep breakdown`: where the time of an iteration of PPO goes."""

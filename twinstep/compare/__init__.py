@@ -1,0 +1,1 @@
+"""Comparison of a candidate with recorded traces: one module per kind of gate."""

@@ -1,0 +1,186 @@
+"""As shipped: what `twinstep.make` returns, compared with the reference over several episodes.
+
+The oracle is recorded under same-step auto-reset, episode after episode in each lane. What
+next-step auto-reset must give follows from that recording: the same steps, with one more
+after each end, in which the lane waits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twinstep._lib.json_values import text_of
+from twinstep.compare.arrays import differs
+from twinstep.contract import Contract
+from twinstep.env.timestep import TimeStep
+from twinstep.gates import Lockstep
+
+HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
+
+
+class Expected(NamedTuple):
+    """What an environment must return. steps[t] follows from actions[t]; valid where it exists.
+
+    actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
+    """
+
+    actions: np.ndarray
+    heads: dict[str, np.ndarray]
+    valid: np.ndarray
+
+
+def expected_of(contract: Contract, frames: dict[str, np.ndarray], actions: np.ndarray) -> Expected:
+    """Return what same-step auto-reset must give, from a recording's frames [T + 1, N, ...]."""
+    heads = {name: frames[name][1:] for name in (*HEADS, "final_obs") if name in frames}
+    valid = np.ones(actions.shape[:2], bool)
+    return Expected(actions, _squeezed(contract, heads), valid)
+
+
+def first_episodes(expected: Expected) -> Expected:
+    """Return what no auto-reset must give: each lane up to the end of its first episode."""
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    before = np.cumsum(ended, 0) - ended
+    whole = without_resets(expected)
+    return whole._replace(valid=whole.valid & (before == 0))
+
+
+def without_resets(expected: Expected) -> Expected:
+    """Return what each step gives if nothing is reset after it."""
+    heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
+    return expected._replace(heads=heads | {"obs": heads["final_obs"]})
+
+
+def each_step(expected: Expected) -> Expected:
+    """Return the steps [T, N] side by side, as one step of T * N lanes."""
+
+    def beside(values: np.ndarray) -> np.ndarray:
+        return values.reshape(1, -1, *values.shape[2:])
+
+    heads = {name: beside(values) for name, values in expected.heads.items()}
+    return Expected(beside(expected.actions), heads, beside(expected.valid))
+
+
+def waiting(contract: Contract, expected: Expected) -> Expected:
+    """Return what next-step auto-reset must give: after each end one step more.
+
+    Lanes get different lengths; they are cut to the recording's own, so that nothing but
+    recorded steps is compared.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    steps, lanes = ended.shape
+    heads = {name: np.zeros_like(values) for name, values in expected.heads.items()}
+    actions, valid = np.zeros_like(expected.actions), np.zeros(ended.shape, bool)
+    for lane in range(lanes):
+        # Row t of the recording moves down by the ends before it.
+        moved = np.arange(steps) + np.cumsum(ended[:, lane]) - ended[:, lane]
+        kept = moved < steps
+        to, source = moved[kept], np.flatnonzero(kept)
+        actions[to, lane] = expected.actions[source, lane]
+        valid[to, lane] = True
+        for name, values in expected.heads.items():
+            heads[name][to, lane] = values[source, lane]
+        last = source[ended[source, lane]]
+        at = moved[last]
+        for name in ("obs", "final_obs"):
+            heads[name][at, lane] = expected.heads["final_obs"][last, lane]
+        waits = at + 1
+        inside = waits < steps
+        waits, last = waits[inside], last[inside]
+        valid[waits, lane] = True
+        for name, values in heads.items():
+            if name in ("obs", "final_obs"):
+                values[waits, lane] = expected.heads["obs"][last, lane]
+            elif name in ("acting", "legal"):
+                values[waits, lane] = expected.heads[name][last, lane]
+    for name in ("acting", "legal"):
+        if name in heads:  # at an end there is nothing to decide; what they hold is not promised
+            del heads[name]
+    return Expected(actions, heads, valid)
+
+
+def with_ends(expected: Expected, lanes: int) -> tuple[Expected, np.ndarray]:
+    """Return a shorter part: the lanes that end first, until half of them have, and which they are.
+
+    ValueError if no recorded episode ends: nothing would be said of auto-reset.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    first = np.where(ended.any(0), ended.argmax(0), len(ended))
+    chosen = np.argsort(first, kind="stable")[:lanes]
+    half = int(first[chosen[(lanes - 1) // 2]])
+    if half == len(ended):
+        raise ValueError("no episode of the recording ends")
+    steps = min(len(ended), max(half, 32) + 32)
+    heads = {name: values[:steps, chosen] for name, values in expected.heads.items()}
+    return Expected(expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]), chosen
+
+
+def around_ends(expected: Expected, steps: int) -> tuple[Expected, np.ndarray, np.ndarray]:
+    """Return `steps` steps around each lane's first end, where they begin, and the ends before.
+
+    Where they begin is i64[N]: row t of the recording's frames is the one before step t. The
+    number of ends before says how far a lane's seed has moved.
+    """
+    ended = expected.heads["terminated"] | expected.heads["truncated"]
+    first = np.where(ended.any(0), ended.argmax(0), len(ended))
+    begin = np.clip(first - steps // 2, 0, len(ended) - steps)
+    rows = begin + np.arange(steps)[:, None]
+    lanes = np.arange(ended.shape[1])
+    before = np.array([int(ended[: begin[lane], lane].sum()) for lane in lanes])
+    heads = {name: values[rows, lanes] for name, values in expected.heads.items()}
+    part = Expected(expected.actions[rows, lanes], heads, expected.valid[rows, lanes])
+    return part, begin, before
+
+
+def mismatch(
+    expected: Expected, got: TimeStep, gates: dict[str, Lockstep], lanes: np.ndarray | None = None
+) -> str:
+    """Say where an environment's steps [T, N, ...] first differ from what they must be; "" if not.
+
+    lanes: which lanes of `got` are the recorded ones; all, in order, if None.
+    """
+    worst: tuple[int, int, str, Any, Any] | None = None
+    for name, want in expected.heads.items():
+        gate = gates.get("obs" if name == "final_obs" else name)
+        if gate is None:  # a field with a resync or window gate: play alone compares nothing
+            continue
+        value = getattr(got, name)
+        value = np.asarray(value if lanes is None else value[:, lanes])
+        real = value.dtype.kind == want.dtype.kind == "f"
+        if value.shape != want.shape or (value.dtype != want.dtype and not real):
+            return (
+                f"`{name}` is {value.dtype}{list(value.shape)}, expected "
+                f"{want.dtype}{list(want.shape)}"
+            )
+        wrong = differs(want, value, gate).reshape(*expected.valid.shape, -1).any(-1)
+        wrong &= expected.valid
+        if wrong.any():
+            t = int(wrong.any(1).argmax())
+            lane = int(wrong[t].argmax())
+            if worst is None or t < worst[0]:
+                worst = (t, lane, *_first(name, want[t, lane], value[t, lane], gate))
+    if worst is None:
+        return ""
+    t, lane, name, want_value, value = worst
+    values = f"`{name}` is {text_of(value)}, expected {text_of(want_value)}"
+    return f"{values}, at step {t + 1} of lane {lane}"
+
+
+def _first(name: str, want: Any, value: Any, gate: Lockstep) -> tuple[str, Any, Any]:
+    """Return the first element that differs, as `obs[1]`, and its two values."""
+    if not want.ndim:
+        return name, want, value
+    place = tuple(int(axis[0]) for axis in np.nonzero(differs(want, value, gate)))
+    return f"{name}[{', '.join(map(str, place))}]", want[place], value[place]
+
+
+def _squeezed(contract: Contract, heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Bring a recording's arrays into TimeStep's layout: no player's axis for one player."""
+    if contract.players > 1:
+        return heads
+    return {name: values[:, :, 0] if name in _BY_PLAYER else values
+            for name, values in heads.items() if name != "acting"}  # fmt: skip
+
+
+_BY_PLAYER = ("obs", "final_obs", "reward", "legal")

@@ -1,0 +1,1 @@
+"""From a divergence to a failure report: case, shrinking, witness, module, record, Markdown."""

@@ -1,0 +1,64 @@
+"""Whether a wrong first frame is the reset's fault alone, or that of what every step does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.compare.arrays import Rules, frames_differ
+from twinstep.contract import Discrete
+from twinstep.errors import CandidateBroken, OracleFailed
+from twinstep.frames import Start
+from twinstep.reference.process import OracleProcess
+from twinstep.runner.runner import Runner
+
+#: Steps from the oracle's own first frame.
+_STEPS = 8
+
+
+def differing_beyond(
+    start: Start,
+    first: dict[str, Any],
+    oracle: OracleProcess,
+    runner: Runner,
+    rules: Rules,
+) -> tuple[tuple[str, ...], int]:
+    """Return whose fields differ, and after how many steps from the oracle's first frame, loaded.
+
+    A reset that plays before its first frame, as a console that boots, shows the faults of a step.
+    Nothing where a module can be called alone, which tells more, where nothing can be loaded, or
+    where all agrees.
+
+    start: of one episode. first: the oracle's frame, path -> value of one lane.
+    """
+    contract, none = runner.contract, ((), 0)
+    action = contract.action
+    if any(module.inputs for module in contract.modules) or not isinstance(action, Discrete):
+        return none
+    if contract.masked or not (oracle.offers("load") and runner.offers("load")):
+        return none
+    dtype, shape = contract.action_layout()
+    played = np.random.default_rng(0).integers(action.n, size=(_STEPS, 1, *shape)).astype(dtype)
+    state = {f.name: first[f"state.{f.name}"] for f in contract.shown}
+    begin = Start(_one(start.seed), {name: _one(value) for name, value in start.fields.items()})
+    try:
+        if contract.hidden:
+            state |= oracle.hidden_after([(start, {}, played[:0, 0])])[0]
+        states = {name: _one(value) for name, value in state.items()}
+        want, _ = oracle.steps(states, played, begin)
+        got = runner.play_from(states, played)
+    except (CandidateBroken, OracleFailed):
+        return none
+    over = (want["terminated"] | want["truncated"])[:, 0]
+    steps = int(over.argmax()) + 1 if over.any() else _STEPS
+    wrong = frames_differ(want, got, rules.one_step())
+    for step in range(steps):
+        paths = {path.removeprefix("state.") for path, rows in wrong.items() if rows[step, 0]}
+        if paths:
+            return tuple(m.name for m in contract.modules if paths & m.owned()), step + 1
+    return none
+
+
+def _one(value: Any) -> np.ndarray:
+    return np.asarray(value)[None]

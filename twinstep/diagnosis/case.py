@@ -1,0 +1,320 @@
+"""Cases: the inputs of one comparison, small enough to keep, replay and hand on.
+
+A case asks both sides the same question and says where the answers differ. There are four:
+a whole `episode` (start and actions), `step` (a state and actions from there), `restart`
+(a state) and `module` (a module and its inputs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from twinstep._lib.json_values import from_json, to_json
+from twinstep.compare.arrays import Rules, differs, error, first_misses, frames_differ
+from twinstep.contract import Contract, Discrete, Field, Role
+from twinstep.errors import UserError
+from twinstep.frames import Start
+from twinstep.gates import Lockstep
+from twinstep.inputs.batching import few_of
+from twinstep.reference.process import OracleProcess
+from twinstep.runner.runner import Runner
+
+KINDS = ("episode", "step", "restart", "module")
+
+
+@dataclass(frozen=True)
+class Case:
+    """The inputs of one comparison, without batch axes.
+
+    kind: one of KINDS. start: for an episode; for a step or restart the start that puts the
+    oracle into some legal episode before the state is loaded. actions: [T, P, ...].
+    state: the loaded state fields. module, inputs: for a module call.
+    """
+
+    kind: str
+    start: Start
+    actions: np.ndarray
+    state: dict[str, np.ndarray] = field(default_factory=dict)
+    module: str = ""
+    inputs: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the case as plain JSON values; actions as runs [action, count]."""
+        from twinstep.diagnosis.shrink import runs_of
+
+        return {
+            "kind": self.kind,
+            "seed": to_json(self.start.seed),
+            "start": {name: to_json(value) for name, value in sorted(self.start.fields.items())},
+            "actions": [[to_json(action), count] for action, count in runs_of(self.actions)],
+            "state": {name: to_json(value) for name, value in sorted(self.state.items())},
+            "module": self.module,
+            "inputs": {name: to_json(value) for name, value in sorted(self.inputs.items())},
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], contract: Contract) -> Case:
+        """Return the case that `to_json` was given; UserError if it does not fit the contract."""
+        try:
+            if data["kind"] not in KINDS:
+                raise ValueError(f"kind {data['kind']}")
+            name = data["module"]
+            made = cls(
+                data["kind"],
+                Start(
+                    from_json(data["seed"], np.uint32, (2,)),
+                    _values(data["start"], contract.starts),
+                ),
+                _actions(data["actions"], contract),
+                _values(data["state"], contract.state),
+                name,
+                _values(data["inputs"], contract.module(name).inputs if name else ()),
+            )
+            made._require_whole(contract)
+        except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as problem:
+            raise UserError(
+                f"the case does not fit contract {contract.version} ({problem!r}): "
+                "it was kept for another version"
+            ) from problem
+        return made
+
+    def _require_whole(self, contract: Contract) -> None:
+        """Raise KeyError for a field that its kind of case needs and it does not have."""
+        if self.kind == "module":
+            needed, there = contract.module(self.module).inputs, self.inputs
+        else:
+            needed, there = contract.starts, self.start.fields
+        loaded = [f for f in contract.state if f.role in (Role.COMPARED, Role.HIDDEN)]
+        lacking = [f.name for f in needed if f.name not in there]
+        if self.kind in ("step", "restart"):
+            lacking += [f.name for f in loaded if f.name not in self.state]
+        if lacking:
+            raise KeyError(*lacking)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What both sides said to a case.
+
+    step: the first step that differs, -1 if none does. paths: what differs there.
+    before: the oracle's frame before that step ({} at a reset, for a module, or where none
+    was recorded). oracle, candidate: both frames at that step, or a module's outputs.
+    history: the oracle's frames [step, ...] before the difference.
+    played: the actions as they were played (made legal). module: of a module's case, else "".
+    """
+
+    step: int
+    paths: tuple[str, ...]
+    before: dict[str, np.ndarray]
+    oracle: dict[str, np.ndarray]
+    candidate: dict[str, np.ndarray]
+    history: dict[str, np.ndarray]
+    played: np.ndarray
+    module: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both sides answered alike."""
+        return self.step < 0
+
+
+def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.ndarray]:
+    known = {field.name: field for field in declared}
+    return {n: from_json(v, known[n].dtype, known[n].shape) for n, v in data.items()}
+
+
+def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
+    """Return the actions [T, P, ...] of runs; ValueError for what no player can do."""
+    dtype, shape = contract.action_layout()
+    found = [np.zeros((0, *shape), dtype)]
+    for action, count in runs:
+        value = from_json(action, dtype, (1, *shape))
+        space = contract.action
+        if isinstance(space, Discrete) and not ((value >= 0) & (value < space.n)).all():
+            raise ValueError(f"action {action} of {space.n}")
+        if not 0 < count <= _MOST:
+            raise ValueError(f"{count} steps")
+        found.append(np.repeat(value, count, 0))
+    return np.concatenate(found)
+
+
+#: Steps that a run of equal actions may have; more is a damaged file.
+_MOST = 10**6
+
+
+def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:
+    """Ask both sides."""
+    if case.kind == "episode":
+        return ask_episodes([(case.start, case.actions)], oracle, runner, rules)[0]
+    if case.kind == "module":
+        return _ask_module(case, oracle, runner, rules)
+    state = {name: value[None] for name, value in case.state.items()}
+    begin = _batched(case.start)
+    before = {f"state.{name}": value for name, value in case.state.items()}
+    if case.kind == "restart":
+        want = {p: v[None] for p, v in oracle.restarts(state, begin).items()}
+        got = {p: v[None] for p, v in runner.restart(runner.load(state))[1].items()}
+    else:
+        want, _ = oracle.steps(state, case.actions[:, None], begin)
+        got = runner.play_from(state, case.actions[:, None])
+    found = frames_differ(want, got, rules.one_step())
+    count = len(want["reward"])
+    misses = first_misses(found, np.ones((count, 1), bool), 1)
+    if not misses:
+        return _agreement(case.actions)
+    at = misses[0].step - 1
+    if at:
+        before = {path: values[at - 1, 0] for path, values in want.items()}
+    return Answer(
+        at + 1,
+        misses[0].paths,
+        before,
+        {path: values[at, 0] for path, values in want.items()},
+        {path: values[at, 0] for path, values in got.items()},
+        {path: values[:at, 0] for path, values in want.items()},
+        case.actions,
+    )
+
+
+def ask_episodes(
+    trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
+) -> list[Answer]:
+    """Ask both sides to play given actions from each start, under lockstep gates.
+
+    The first frame is compared under all gates.
+    """
+    together = few_of(runner.contract)
+    answers: list[Answer] = []
+    for begin in range(0, len(trials), together):
+        answers += _ask_some(trials[begin : begin + together], oracle, runner, rules)
+    return answers
+
+
+def _ask_some(
+    trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
+) -> list[Answer]:
+    gates = rules.lockstep()
+    truths = oracle.replays(trials)
+    plays = [(start, truth[1]) for (start, _), truth in zip(trials, truths, strict=True)]
+    answers = []
+    for (want, played, _), got in zip(truths, runner.replays(plays), strict=True):
+        lane_want = {path: values[:, None] for path, values in want.items()}
+        lane_got = {path: values[:, None] for path, values in got.items()}
+        # The first frame is one step from the start: under resync and window gates too.
+        want_first, got_first = (
+            {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
+        )
+        found = frames_differ(want_first, got_first, rules.one_step())
+        misses = first_misses(found, np.ones((1, 1), bool), 0)
+        if not misses:
+            found = frames_differ(lane_want, lane_got, gates)
+            misses = first_misses(found, np.ones((len(played) + 1, 1), bool), 0)
+        if not misses:
+            answers.append(_agreement(played))
+            continue
+        at = misses[0].step
+        answers.append(
+            Answer(
+                at,
+                misses[0].paths,
+                {path: values[at - 1] for path, values in want.items()} if at else {},
+                {path: values[at] for path, values in want.items()},
+                {path: values[at] for path, values in got.items()},
+                {path: values[:at] for path, values in want.items()},
+                played[:at],
+            )
+        )
+    return answers
+
+
+def _ask_module(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:
+    inputs = {name: value[None] for name, value in case.inputs.items()}
+    want = oracle.call(case.module, inputs)
+    got = runner.call(case.module, inputs)
+    paths = outputs_differ(runner.contract, rules, case.module, want, got)
+    return Answer(
+        0 if paths else -1,
+        tuple(sorted(paths)),
+        {},
+        {path: values[0] for path, values in want.items()},
+        {path: values[0] for path, values in got.items()},
+        {},
+        case.actions,
+        case.module,
+    )
+
+
+def outputs_differ(
+    contract: Contract,
+    rules: Rules,
+    module: str,
+    oracle: dict[str, np.ndarray],
+    candidate: dict[str, np.ndarray],
+) -> dict[str, np.ndarray]:
+    """Return output name -> bool[N] where a module's outputs differ, under their fields' gates."""
+    found = {}
+    for output in contract.module(module).outputs:
+        name = output.name
+        gate = rules.outputs[module, name]
+        wrong = differs(np.asarray(oracle[name]), np.asarray(candidate[name]), gate)
+        if wrong.any():
+            found[name] = wrong.reshape(len(wrong), -1).any(-1)
+    return found
+
+
+def elements_that_differ(
+    contract: Contract, rules: Rules, answer: Answer
+) -> list[tuple[str, Any, Any, Any, float, Lockstep]]:
+    """List (name, before, oracle, candidate, error, gate) of every element that differs.
+
+    Vectors are taken apart by their element names: `obs.ball_x`.
+    """
+    one_step = rules.one_step()
+    rows = []
+    # Single values say more than vectors that are made of them.
+    for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
+        gate = rules.outputs[answer.module, path] if answer.module else one_step[path]
+        want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
+        before = np.asarray(answer.before[path]) if path in answer.before else None
+        wrong = differs(want, got, gate)
+        sizes = error(want, got)
+        names = element_names(contract, path)
+        for place in np.argwhere(wrong):
+            index = tuple(int(i) for i in place)
+            label = path + _suffix(list(index), names)
+            old = before[index] if before is not None else None
+            rows.append((label, old, want[index], got[index], float(sizes[index]), gate))
+    return rows
+
+
+def element_names(contract: Contract, path: str) -> tuple[str, ...]:
+    """Return the names of a path's elements along its last axis, if it has any."""
+    if path == "obs":
+        return contract.observation.names
+    try:
+        return contract.state_field(path.removeprefix("state.")).names
+    except KeyError:
+        return ()
+
+
+def _suffix(index: list[int], names: tuple[str, ...]) -> str:
+    if len(index) == 0:
+        return ""
+    if names:
+        player = "".join(f"[{i}]" for i in index[:-1] if len(index) > 1 and i)
+        return f"{player}.{names[index[-1]]}"
+    return "".join(f"[{i}]" for i in index) if index != [0] else ""
+
+
+def _agreement(played: np.ndarray) -> Answer:
+    return Answer(-1, (), {}, {}, {}, {}, played)
+
+
+def _batched(start: Start) -> Start:
+    return Start(
+        np.asarray(start.seed)[None],
+        {name: np.asarray(value)[None] for name, value in start.fields.items()},
+    )

@@ -1,0 +1,239 @@
+"""A failure report as Markdown: what a person or a coding agent reads.
+
+At most CAP characters, most important first.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep._lib import paths
+from twinstep._lib.json_values import text_of
+from twinstep.diagnosis.report import encode, has_case, headline
+from twinstep.project.source_view import candidate_source
+
+#: Characters of a report. Agent runners cut longer texts in the middle.
+CAP = 9000
+#: Lines of the oracle's own account that are shown.
+TOLD = 60
+
+
+def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
+    """Return the report as Markdown, at most CAP characters.
+
+    What is over the cap is left out in this order: the candidate's source, the last agreeing
+    steps, the agreeing fields. Never the difference, the witness or the replay command.
+    """
+    must, may = _sections(record, folder)
+    for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree")):
+        text = "\n".join(part for name, part in _merged(must, may) if name not in drop)
+        if len(text) <= CAP:
+            return text
+    cut = "\n(cut; the JSON record has the rest)\n"
+    return text[: CAP - len(cut)] + cut
+
+
+def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    case = record["case"]
+    must = [
+        ("head", f"# {headline(record)}      <!-- id {record['id']} -->\n{_found(record)}"),
+        ("fix", _fix(record)),
+    ]
+    if has_case(record):
+        must += [("case", _case_text(record, folder)), ("diff", _diff_table(record))]
+    if record["call"]:
+        must.append(("call", _call_text(record["call"])))
+    if record.get("told"):
+        must.append(("told", _told_text(record["told"])))
+    if record["near"]:
+        near = record["near"]
+        must.append(
+            (
+                "near",
+                "## Nearest input that agrees\n"
+                f"`{near['name']}` = {text_of(near['there'])} (here {text_of(near['here'])}); "
+                "everything else as above.",
+            )
+        )
+    must.append(("done", _done(record)))
+    may = {}
+    if record["agree"]:
+        agree = " ".join(f"{name}={text_of(value)}" for name, value in record["agree"].items())
+        may["agree"] = f"agree: {agree}"
+    if record["last_steps"]["rows"]:
+        may["last"] = _last_table(record["last_steps"])
+    source = candidate_source(record)
+    if source:
+        may["source"] = source
+    if case["kind"] == "module":
+        may.pop("last", None)
+    return must, may
+
+
+def _merged(must: list[tuple[str, str]], may: dict[str, str]) -> list[tuple[str, str]]:
+    order: list[tuple[str, str]] = []
+    for name, part in must:
+        if name == "done":
+            order += [(n, may[n]) for n in ("last", "source") if n in may]
+        order.append((name, part))
+        if name == "diff" and "agree" in may:
+            order.append(("agree", may["agree"]))
+    return order
+
+
+def _found(record: dict[str, Any]) -> str:
+    context = record["context"]
+    counts = context["counts"]
+    if not context["clusters"]:
+        # Without a difference to show, the note is in the headline.
+        said = context["note"] if record["diff"] else ""
+        return said or f"Found by {context['test']}."
+    lists = [f"{count} first at {_listed(names)}" for names, count in context["clusters"][:5]]
+    more = len(context["clusters"]) - 5
+    if more > 0:
+        lists.append(f"{more} more kinds")
+    text = f"{counts['diverging']} of {counts['episodes']} episodes diverge: {'; '.join(lists)}."
+    return f"{text} {context['note']}".strip()
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{{{', '.join(names[:most])}{more}}}"
+
+
+def _fix(record: dict[str, Any]) -> str:
+    lines = ["## Fix"]
+    if record["edit"]:
+        lines.append(f"Edit only {', '.join(f'`{glob}`' for glob in record['edit'])}.")
+    for place, suspect in enumerate(record["suspects"]):
+        word = "Suspect" if place == 0 else "Then"
+        where = f" (`{suspect['place']}`)" if suspect["place"] else ""
+        if more := [f"`{helper}`" for helper in suspect.get("helpers", ())]:
+            where += f", with {', '.join(more)}"
+        source = f"; the oracle has it at `{suspect['source']}`" if suspect["source"] else ""
+        lines.append(f"{word}: **{suspect['module']}**{where}{source}: {suspect['why']}.")
+    if record["one_step"] is True and record["case"]["kind"] == "episode":
+        lines.append(
+            "The oracle's state before this step, loaded into the candidate, shows it in ONE step."
+        )
+    elif record["one_step"] is False:
+        lines.append(
+            "Loading the oracle's state before this step does NOT show it: the candidate carries "
+            "something from earlier steps that the frame's state does not hold, or lost it there."
+        )
+    return "\n".join(lines)
+
+
+def _case_text(record: dict[str, Any], folder: str) -> str:
+    case, context = record["case"], record["context"]
+    title = {
+        "episode": "Minimal counterexample" if context["minimal"] else "Counterexample",
+        "step": "Counterexample (one step from a loaded state)",
+        "restart": "Counterexample (restart of a loaded state)",
+        "module": "Counterexample (one module call)",
+    }[case["kind"]]
+    if case["kind"] == "step" and sum(n for _, n in case["actions"]) > 1:
+        title = "Counterexample (a few steps from a loaded state)"
+    lines = [f"## {title}"]
+    if context["shrunk_from"]:
+        steps = sum(count for _, count in case["actions"])
+        how = "1-minimal" if context["minimal"] else "budget spent, may not be minimal"
+        lines[0] += f" (shrunk from {context['shrunk_from']} to {steps} steps, {how})"
+    params = " ".join(f"{k}={v}" for k, v in record["params"].items())
+    lines.append(", ".join(filter(None, (record["contract"], params))))
+    if case["kind"] == "module":
+        inputs = ", ".join(f"{n}={text_of(v)}" for n, v in case["inputs"].items())
+        lines.append(f"{case['module']}({inputs})")
+    if case["kind"] in ("step", "restart"):
+        state = " ".join(f"{n}={text_of(v)}" for n, v in case["state"].items())
+        lines.append(f"state: {state}")
+    if case["kind"] == "episode":
+        fields = " ".join(f"{n}={text_of(v)}" for n, v in case["start"].items())
+        lines.append(f"seed {text_of(case['seed'])} {fields}".rstrip())
+    if case["kind"] in ("episode", "step"):
+        shown = [f"{_action(a)}x{n}" for a, n in case["actions"]]
+        if len(shown) > 60:
+            shown = [*shown[:40], f"... {len(shown) - 50} runs ...", *shown[-10:]]
+        lines.append(f"actions: {' '.join(shown) or '(none: it differs at reset)'}")
+    lines.append(f"Replay: `twinstep replay {folder}/{record['id']}.json`")
+    return "\n".join(lines)
+
+
+def _action(action: Any) -> str:
+    values = np.asarray(action)
+    return text_of(values.reshape(-1)[0]) if values.size == 1 else text_of(values)
+
+
+def _diff_table(record: dict[str, Any]) -> str:
+    if not record["diff"]:
+        return ""
+    draws = record["draws"]
+    lines = [
+        "## What differs",
+        "| field | before | oracle | candidate | error |",
+        "|---|---|---|---|---|",
+    ]
+    for row in record["diff"][:16]:
+        before = "" if row["before"] is None else text_of(row["before"])
+        size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
+        lines.append(
+            f"| {row['path']} | {before} | {text_of(row['oracle'])} | "
+            f"{text_of(row['candidate'])} | {size} |"
+        )
+    if record["differing_values"] > 16:
+        lines.append(f"... {record['differing_values'] - 16} more values differ.")
+    if draws:
+        made = {name: "?" if draws[name] is None else draws[name] for name in draws}
+        begin = f"before {made['before']}" if draws["before"] is not None else "in this step"
+        lines.append(f"draws: {begin}, oracle {made['oracle']}, candidate {made['candidate']}")
+    return "\n".join(lines)
+
+
+def _call_text(call: dict[str, Any]) -> str:
+    inputs = ", ".join(f"{n}={text_of(v)}" for n, v in call["inputs"].items())
+    lines = ["## Module call that differs", f"{call['module']}({inputs})"]
+    lines += ["| output | oracle | candidate |", "|---|---|---|"]
+    for name, want in call["oracle"].items():
+        got = call["candidate"].get(name)
+        mark = "" if text_of(want) == text_of(got) else " <-"
+        lines.append(f"| {name} | {text_of(want)} | {text_of(got)}{mark} |")
+    return "\n".join(lines)
+
+
+def _told_text(lines: list[str]) -> str:
+    more = [f"... {len(lines) - TOLD} more lines"] if len(lines) > TOLD else []
+    return "\n".join(
+        ["## The oracle's own account of this step", "```", *lines[:TOLD], *more, "```"]
+    )
+
+
+def _last_table(last: dict[str, Any]) -> str:
+    names = last["names"]
+    lines = [
+        "## Last agreeing steps",
+        f"| t | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+    ]
+    for t, values in last["rows"]:
+        lines.append(f"| {t} | {' | '.join(text_of(v) for v in values)} |")
+    return "\n".join(lines)
+
+
+def _done(record: dict[str, Any]) -> str:
+    env, candidate = record["environment"], record["candidate"]
+    level = record["context"]["level"]
+    marks = " or ".join(f"level{n}" for n in range(1, level + 1))
+    chosen = f'pytest -m "{marks}" --env {env} --candidate {candidate}'
+    return f"## Done when\n`{chosen}` passes; other seeds are run too."
+
+
+def write(record: dict[str, Any], folder: Path) -> Path:
+    """Write `<id>.json` and `<id>.md` atomically; return the Markdown's path."""
+    text = markdown(record, folder.as_posix())
+    paths.write_atomically(folder / f"{record['id']}.json", encode(record))
+    path = folder / f"{record['id']}.md"
+    paths.write_atomically(path, text.encode())
+    return path

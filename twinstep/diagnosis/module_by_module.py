@@ -1,0 +1,104 @@
+"""Which module is wrong, asked module by module: each is called alone on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from twinstep.compare.arrays import Rules
+from twinstep.contract import Module
+from twinstep.diagnosis.case import outputs_differ
+from twinstep.errors import CandidateBroken, OracleFailed
+from twinstep.inputs.sampling import of_a_board, sample_module
+from twinstep.protocols import ModuleCall, NotCallable
+from twinstep.reference.process import OracleProcess
+from twinstep.runner.runner import CALLS, Runner
+
+#: Inputs that a module is called with beside those at hand.
+_DRAWN = CALLS - 1
+_Fields = dict[str, np.ndarray]
+
+
+def with_what_is_known(
+    known: Mapping[str, Any], oracle: OracleProcess, runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first module that differs of those that take nothing but known values.
+
+    Further inputs are drawn: with one alone a wrong draw agrees as often as it is right by luck.
+    With it come the oracle's outputs.
+    """
+    for module in _callable(oracle, runner):
+        names = [field.name for field in module.inputs]
+        if not known.keys() >= set(names):
+            continue
+        inputs = {name: np.asarray(known[name])[None] for name in names}
+        if not (of_a_board(module, runner.contract) and oracle.offers("places")):
+            drawn = _drawn(module)
+            inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
+        answers = _asked(module, inputs, oracle, runner)
+        if answers and (found := _differing(module, inputs, answers, runner, rules)):
+            return found
+    return None
+
+
+def with_any(
+    oracle: OracleProcess, runner: Runner, rules: Rules, before: str = ""
+) -> tuple[tuple[ModuleCall, _Fields] | None, frozenset[str]]:
+    """Return the first module that differs on inputs of its level 1 domain, and those that agree.
+
+    before: a module's name: only of those that come before it.
+    """
+    modules = list(_callable(oracle, runner))
+    if before:
+        modules = modules[: [module.name for module in modules].index(before)]
+    placed = {}
+    if modules and oracle.offers("places"):
+        placed = oracle.places(_DRAWN, 0, runner.dtype)
+    agree: set[str] = set()
+    for module in modules:
+        drawn = _drawn(module)
+        inputs = {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
+        answers = _asked(module, inputs, oracle, runner)
+        if answers is None:
+            continue
+        if found := _differing(module, inputs, answers, runner, rules):
+            return found, frozenset(agree)
+        agree.add(module.name)
+    return None, frozenset(agree)
+
+
+def _callable(oracle: OracleProcess, runner: Runner) -> Iterator[Module]:
+    """Yield the modules that can be called, in the contract's order: what is needed comes first."""
+    if runner.offers("call") and oracle.offers("call"):
+        yield from (module for module in runner.contract.modules if module.inputs)
+
+
+def _drawn(module: Module) -> _Fields:
+    return sample_module(module, _DRAWN, np.random.default_rng(0))
+
+
+def _asked(
+    module: Module, inputs: _Fields, oracle: OracleProcess, runner: Runner
+) -> tuple[_Fields, _Fields] | None:
+    """Return what the oracle and the candidate answer, None where one cannot be asked."""
+    try:
+        return oracle.call(module.name, inputs), runner.call(module.name, inputs)
+    except (NotCallable, CandidateBroken, OracleFailed):
+        return None
+
+
+def _differing(
+    module: Module, inputs: _Fields, answers: tuple[_Fields, _Fields], runner: Runner, rules: Rules
+) -> tuple[ModuleCall, _Fields] | None:
+    """Return the first of these calls that differs."""
+    want, got = answers
+    found = outputs_differ(runner.contract, rules, module.name, want, got)
+    if not found:
+        return None
+    row = int(np.flatnonzero(np.any(list(found.values()), axis=0))[0])
+    inputs, got, want = (
+        {name: value[row] for name, value in part.items()} for part in (inputs, got, want)
+    )
+    return ModuleCall(module.name, inputs, got), want

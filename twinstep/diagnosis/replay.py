@@ -1,0 +1,67 @@
+"""Replay a report: ask both sides its case again and build the report anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twinstep.compare.arrays import Rules
+from twinstep.diagnosis import report
+from twinstep.diagnosis.case import Case
+from twinstep.diagnosis.diagnose import diagnose
+from twinstep.diagnosis.report import Context
+from twinstep.environment import Variant
+from twinstep.errors import UserError
+from twinstep.project import registry
+from twinstep.project.registry import Pair, Subject
+from twinstep.reference.process import OracleProcess
+from twinstep.runner.runner import Runner
+
+
+def replay(record: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the record as it comes out now, or None if both sides agree now.
+
+    Raises UserError if the record's environment, candidate or contract is not here, or its case
+    does not fit, and CandidateBroken if the candidate cannot answer.
+    """
+    if not report.has_case(record):
+        said = report.headline(record)
+        raise UserError(f"report {record['id']} has no case to ask again: {said}")
+    subject = _subject(record)
+    env = subject.env
+    known = {ref.name: ref for ref in env.candidates}
+    if record["candidate"] not in known:
+        raise registry.unknown(f"candidate of {env.name}", record["candidate"], known)
+    case = Case.from_json(record["case"], subject.contract)
+    pair = Pair(subject, known[record["candidate"]])
+    runner = Runner.of(pair)
+    rules = Rules.of(
+        subject.contract,
+        candidate=record["candidate"],
+        dtype=runner.dtype,
+        platform=runner.platform,
+    )
+    oracle = OracleProcess(subject)
+    try:
+        found = diagnose(case, oracle, runner, rules)
+    finally:
+        oracle.close()
+    if found.answer.agrees:
+        return None
+    return report.build(pair, rules, found, Context.from_json(record["context"]))
+
+
+def _subject(record: dict[str, Any]) -> Subject:
+    """Return what a report is about; UserError if this twinstep has it otherwise or not at all."""
+    env, params = registry.environment(record["environment"]), record["params"]
+    known = [parameter.name for parameter in env.parameters]
+    for name in params:
+        if name not in known:
+            raise registry.unknown(f"parameter of {env.name}", name, known)
+    subject = Subject(env, Variant(record["variant"], params))
+    try:
+        version = subject.contract.version
+    except (TypeError, ValueError, LookupError) as error:
+        raise UserError(f"{env.name} does not take the report's parameters {params}") from error
+    if version != record["contract"]:
+        raise UserError(f"the report is of {record['contract']}, this twinstep has {version}")
+    return subject

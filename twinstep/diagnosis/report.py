@@ -1,0 +1,257 @@
+"""The failure report's record: all that was found, as JSON.
+
+Deterministic to the byte: no time, no absolute path, no process number. It is named by the
+hash of its canonical JSON, so that the same bug has the same name. `report_text` writes the
+same as Markdown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep import __version__
+from twinstep._lib.json_values import text_of, to_json
+from twinstep.compare.arrays import Rules
+from twinstep.contract import Contract, canonical_json
+from twinstep.diagnosis import schema
+from twinstep.diagnosis.case import elements_that_differ
+from twinstep.diagnosis.diagnose import Diagnosis
+from twinstep.errors import UserError
+from twinstep.project import registry
+from twinstep.project.registry import Pair
+from twinstep.project.source_view import line_of
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a report says beside its case: where it was found and what else was seen.
+
+    level: 1 to 4. test: the test that found it. driver: who played, if anyone.
+    counts: episodes, steps, diverging. clusters: (paths that differ first, episodes).
+    shrunk_from: length of the episode before shrinking (0 if nothing was shrunk).
+    minimal: whether shrinking came to its end. note: one more sentence, if any.
+    """
+
+    level: int
+    test: str
+    driver: str = ""
+    counts: tuple[tuple[str, int], ...] = ()
+    clusters: tuple[tuple[tuple[str, ...], int], ...] = ()
+    shrunk_from: int = 0
+    minimal: bool = True
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "level": self.level,
+            "test": self.test,
+            "driver": self.driver,
+            "counts": dict(self.counts),
+            "clusters": [[list(names), count] for names, count in self.clusters],
+            "shrunk_from": self.shrunk_from,
+            "minimal": self.minimal,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Context:
+        """Return the context that `to_json` was given."""
+        return cls(
+            data["level"],
+            data["test"],
+            data["driver"],
+            tuple(data["counts"].items()),
+            tuple((tuple(names), count) for names, count in data["clusters"]),
+            data["shrunk_from"],
+            data["minimal"],
+            data["note"],
+        )
+
+
+def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
+    """Return the record of a diagnosed case."""
+    contract, answer = pair.subject.contract, diagnosis.answer
+    witness = diagnosis.witness
+    diff = [
+        {
+            "path": name,
+            "before": None if before is None else to_json(before),
+            "oracle": to_json(want),
+            "candidate": to_json(got),
+            "error": to_json(np.float64(size)),
+            "tolerance": gate.atol if not gate.rtol else f"{gate.atol} + {gate.rtol} * |oracle|",
+        }
+        for name, before, want, got, size, gate in elements_that_differ(contract, rules, answer)
+    ]
+    record: dict[str, Any] = {
+        "schema": SCHEMA,
+        "twinstep": __version__,
+        "environment": pair.subject.env.name,
+        "variant": pair.subject.variant.name,
+        "params": {k: contract.params[k] for k in sorted(contract.params)},
+        "contract": contract.version,
+        "candidate": pair.candidate.name,
+        "oracle": {
+            "title": pair.subject.env.oracle.title,
+            "pins": dict(pair.subject.probe.pins),
+        },
+        "context": context.to_json(),
+        "case": diagnosis.case.to_json(),
+        "step": answer.step,
+        "diff": diff[:40],
+        "differing_values": len(diff),
+        "agree": _agreeing(contract, answer),
+        "draws": _draws(contract, answer),
+        "one_step": diagnosis.one_step,
+        "witness": witness.to_json() if witness else None,
+        "suspects": [
+            {"module": s.module, "why": s.why, **_where(pair, s.module)} for s in diagnosis.suspects
+        ],
+        "call": None,
+        "near": None,
+        "last_steps": _last_steps(answer),
+        "edit": list(pair.candidate.edit),
+    }
+    if diagnosis.told:
+        record["told"] = diagnosis.told.splitlines()
+    if diagnosis.call is not None:
+        record["call"] = {
+            "module": diagnosis.call.module,
+            "inputs": {n: to_json(v) for n, v in sorted(diagnosis.call.inputs.items())},
+            "oracle": {n: to_json(v) for n, v in sorted(diagnosis.call_oracle.items())},
+            "candidate": {n: to_json(v) for n, v in sorted(diagnosis.call.outputs.items())},
+        }
+    if diagnosis.near is not None:
+        name, here, there = diagnosis.near
+        record["near"] = {"name": name, "here": to_json(here), "there": to_json(there)}
+    record["id"] = hashlib.sha256(canonical_json(record).encode()).hexdigest()[:8]
+    return record
+
+
+def headline(record: dict[str, Any]) -> str:
+    """Return the one sentence that says what differs."""
+    who = f"{label_of(record)}-{record['candidate']}"
+    level, kind = record["context"]["level"], record["case"]["kind"]
+    if not record["diff"]:
+        return f"{who} fails level {level}: {record['context']['note']}"
+    row = record["diff"][0]
+    values = f"`{row['path']}` is {text_of(row['candidate'])}, oracle {text_of(row['oracle'])}"
+    if kind == "module":
+        return f"{who} fails level {level}: {values}, in module {record['case']['module']}"
+    if kind == "restart":
+        return f"{who} fails level {level}: {values}, after a restart"
+    if record["step"] == 0:
+        return f"{who} fails level {level}: {values}, at reset"
+    steps = sum(count for _, count in record["case"]["actions"])
+    return f"{who} fails level {level}: {values}, at step {record['step']} of {steps}"
+
+
+def has_case(record: dict[str, Any]) -> bool:
+    """Whether a record holds inputs that can be asked again, and not a sentence alone."""
+    return bool(record["diff"] or record["case"]["actions"])
+
+
+def label_of(record: dict[str, Any]) -> str:
+    """Return `pong@fs8`."""
+    variant = record["variant"]
+    return f"{record['environment']}@{variant}" if variant else record["environment"]
+
+
+def _agreeing(contract: Contract, answer: Any) -> dict[str, Any]:
+    out = {}
+    for path in contract.compared_paths():
+        small = path in answer.oracle and np.asarray(answer.oracle[path]).size <= 8
+        if small and path not in answer.paths:
+            out[path.removeprefix("state.")] = to_json(answer.oracle[path])
+    return out
+
+
+def _draws(contract: Contract, answer: Any) -> dict[str, Any] | None:
+    if contract.randomness.between and answer.before:
+        between = registry.load_object(contract.randomness.between)
+        before, *after = (
+            {path.removeprefix("state."): value for path, value in named.items()}
+            for named in (answer.before, answer.oracle, answer.candidate)
+        )
+        made = [between(before, state) for state in after]
+        return {"before": None, "oracle": made[0], "candidate": made[1]}
+    path = f"state.{contract.randomness.draws}"
+    if not contract.randomness.draws or path not in answer.oracle:
+        return None
+    before = to_json(answer.before[path]) if path in answer.before else 0
+    return {
+        "before": before,
+        "oracle": to_json(answer.oracle[path]),
+        "candidate": to_json(answer.candidate[path]),
+    }
+
+
+def _last_steps(answer: Any, rows: int = 3, columns: int = 9) -> dict[str, Any]:
+    """Keep the frames before the difference, columns that differ or change first."""
+    history = answer.history
+    count = len(history["reward"]) if history else 0
+    if count < 1:
+        return {"names": [], "rows": []}
+    begin = max(0, count - rows)
+    small = [p for p, v in history.items() if v[0].size == 1]
+    moving = [p for p in small if (history[p][begin:] != history[p][begin]).any()]
+    chosen = [p for p in answer.paths if p in small]
+    chosen += [p for p in moving if p not in chosen]
+    chosen = chosen[:columns]
+    return {
+        "names": ["action", *[p.removeprefix("state.") for p in chosen]],
+        "rows": [
+            [
+                t,
+                [
+                    to_json(answer.played[t].reshape(-1)) if t < len(answer.played) else [],
+                    *[to_json(history[p][t].reshape(-1)[0]) for p in chosen],
+                ],
+            ]
+            for t in range(begin, count)
+        ],
+    }
+
+
+def _where(pair: Pair, module: str) -> dict[str, Any]:
+    """Return where a suspect lives: the candidate's `path:line` and the oracle's location.
+
+    helpers: further places of the candidate, as they are declared; only where there are any.
+    """
+    declared = pair.candidate.sources.get(module, "")
+    source = ""
+    if any(m.name == module for m in pair.subject.contract.modules):
+        source = pair.subject.contract.module(module).source
+    helpers = pair.candidate.helpers.get(module, ())
+    more = {"source": source} | ({"helpers": list(helpers)} if helpers else {})
+    if not declared:
+        return {"place": "", "symbol": "", **more}
+    path, _, symbol = declared.partition(":")
+    line = line_of(path, symbol)
+    return {"place": f"{path}:{line}" if line else path, "symbol": symbol, **more}
+
+
+def encode(record: dict[str, Any]) -> bytes:
+    """Return a record's bytes on disk."""
+    return (json.dumps(record, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a record; UserError if it is not one."""
+    try:
+        record = json.loads(path.read_text())
+        if record["schema"] != SCHEMA:
+            raise UserError(f"{path} has schema {record['schema']}; this twinstep reads {SCHEMA}")
+        schema.check(record)
+        return record
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UserError(f"{path} is not a twinstep report ({error})") from error

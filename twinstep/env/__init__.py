@@ -1,0 +1,1 @@
+"""Environments for users: `make`, `Env`, auto-reset, time steps."""

@@ -1,0 +1,261 @@
+"""`twinstep.make`: a verified environment, batched, in plain functions.
+
+env = twinstep.make("pong-v0")
+state, step = env.reset(seed=0, lanes=4096)
+state, step = env.step(state, actions)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+
+from twinstep.contract import ActionSpace, Contract, Field
+from twinstep.env import finite_check, serialization
+from twinstep.env.host_engine import NativeEngine, OracleEngine
+from twinstep.env.jax_engine import compiled
+from twinstep.env.timestep import StartTable, TimeStep, lane_seeds, with_players
+from twinstep.environment import Variant
+from twinstep.errors import OracleMissing, UserError
+from twinstep.frames import Array, Fields, Frame, Start
+from twinstep.jax_candidate import JaxCandidate
+from twinstep.project import registry
+from twinstep.project.registry import Pair, Subject
+from twinstep.project.verdicts import Verdict, verdict_of
+from twinstep.runner.runner import Runner
+
+ORACLE = "oracle"
+
+
+def make(
+    id: str,
+    backend: str = "",
+    *,
+    auto_reset: str = "same-step",
+    starts: Start | None = None,
+    debug: bool = False,
+    **params: Any,
+) -> Env:
+    """Return an environment.
+
+    id: `pong-v0`. backend: one of its candidates (default: the first), or `oracle` for the
+    slow reference itself. auto_reset: `same-step` (a step that ends an episode returns the
+    next one's first observation, and the last in `final_obs`), `next-step` (the next step of
+    that lane begins the episode and ignores its action), or `off`. starts: batched starts
+    from which later episodes are drawn, for environments whose starts have fields.
+    debug: whether step and rollout look at what they are given, and raise UserError where an
+    action or a number of the state is not finite; without it they do what the reference does.
+    params: the environment's parameters, as in `twinstep envs`.
+
+    Raises UserError (one line with the mend) for anything unknown or missing.
+    """
+    env = registry.environment(_name_of(id))
+    known = {parameter.name: parameter for parameter in env.parameters}
+    for name, value in params.items():
+        if name not in known:
+            raise registry.unknown(f"parameter of {env.name}", name, known)
+        kind = type(known[name].default)
+        if known[name].default is not None and type(value) is not kind:
+            raise UserError(f"parameter {name}: {value!r} is no {kind.__name__}")
+        choices = known[name].choices
+        if choices is not None and value not in choices:
+            raise UserError(
+                f"parameter {name}: {value!r} is none of {', '.join(map(str, choices))}"
+            )
+    subject = Subject(env, Variant("", params))
+    if subject.contract.version != id:
+        raise UserError(f"unknown environment '{id}': this twinstep has {subject.contract.version}")
+    if auto_reset not in subject.contract.auto_resets:
+        raise registry.unknown("auto_reset", auto_reset, subject.contract.auto_resets)
+    return Env(subject, backend or env.candidates[0].name, auto_reset, starts, debug)
+
+
+def _name_of(id: str) -> str:
+    names = registry.names()
+    if id in names:
+        env = registry.environment(id)
+        version = Subject(env, Variant("", {})).contract.version
+        raise UserError(f"environments have versions: write '{version}'")
+    name = id.rpartition("-v")[0]
+    if name not in names:
+        versions = [
+            Subject(registry.environment(n), Variant("", {})).contract.version for n in names
+        ]
+        raise registry.unknown("environment", id, versions)
+    return name
+
+
+class Env:
+    """A batched environment. A state is opaque; a step consumes the one it is given.
+
+    id, backend, auto_reset: as made. contract: what was verified. traceable: whether reset,
+    step and rollout may stand inside the caller's own jit, vmap and scan. independent: whether
+    states of several resets may be stepped in turn. dtype, platform: the implementation's.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        backend: str,
+        auto_reset: str,
+        starts: Start | None = None,
+        debug: bool = False,
+    ) -> None:
+        self.contract: Contract = subject.contract
+        self.id = self.contract.version
+        self.backend = backend
+        self.auto_reset = auto_reset
+        self._debug = debug
+        self._table = StartTable(self.contract, starts)
+        self._subject = subject
+        self._pair: Pair | None = None
+        self.traceable, self.independent = False, backend != ORACLE
+        if backend == ORACLE:
+            self.dtype, self.platform = "reference", "cpu"
+            self._engine: Any = self._oracle_engine()
+        else:
+            self._pair = registry.pairs(subject, [backend])[0]
+            self._engine = self._candidate_engine(self._pair)
+        engine = self._engine
+        methods = engine.reset, engine.step, engine.rollout, engine.frame
+        if self.traceable:
+            made, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
+            begin, step, rollout = (
+                functools.partial(method, rows) for method in (made.reset, made.step, made.rollout)
+            )
+            methods = begin, step, rollout, made.frame
+        self._reset, self._step, self._rollout, self._frame = methods
+
+    def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
+        """Begin an episode in every lane.
+
+        seed: lane k of `lanes` (default 1) begins with seed (seed + k, 0); or u32[N, 2],
+        every lane's own.
+        """
+        if isinstance(seed, int | np.integer):
+            seeds: Any = lane_seeds(int(seed), 1 if lanes is None else lanes)
+        else:
+            seeds = seed
+            if seeds.ndim != 2 or seeds.shape[1] != 2:
+                raise ValueError(f"seeds have shape {list(seeds.shape)}; expected [N, 2]")
+        with self._precision():
+            return self._reset(seeds)
+
+    def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Apply actions [N, ...], with more than one player [N, P, ...]."""
+        if self._debug:
+            self._require_finite("step", state, actions)
+        with self._precision():
+            return self._step(state, with_players(self.contract, self._array(actions), 1))
+
+    def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
+        """Apply actions [T, N, ...] in one call; time steps come with leading [T, N]."""
+        if self._debug:
+            self._require_finite("rollout", state, actions)
+        with self._precision():
+            return self._rollout(state, with_players(self.contract, self._array(actions), 2))
+
+    def frame(self, state: Any) -> Frame:
+        """Return the present frame: the observation and all inner fields by name."""
+        with self._precision():
+            return self._frame(state)
+
+    def clone(self, state: Any) -> Any:
+        """Return a state that a later step does not consume."""
+        if self.traceable:
+            return jax.tree.map(lambda leaf: leaf.copy(), state)
+        if not hasattr(self._engine, "clone"):
+            raise UserError(f"a state of backend '{self.backend}' cannot be cloned")
+        return self._engine.clone(state)
+
+    def save(self, state: Any) -> bytes:
+        """Return a state as bytes that any backend of this environment can restore."""
+        seed = np.asarray(getattr(state, "seed", np.zeros((0, 2), np.uint32)))
+        frame = self.frame(state)
+        ended = np.asarray(frame.terminated) | np.asarray(frame.truncated)
+        return serialization.pack(
+            self.contract, frame, seed, ended & (self.auto_reset == "next-step")
+        )
+
+    def restore(self, data: bytes) -> Any:
+        """Return the state that `save` was given. UserError if it is of another environment."""
+        fields, seed, ended = serialization.unpack(self.contract, data)
+        can = self._engine._pure.load is not None if self.traceable else self._loads()
+        if not can:
+            raise UserError(f"backend '{self.backend}' cannot load a state of {self.id}")
+        return self._load(fields, seed, ended)
+
+    @property
+    def observation(self) -> Field:
+        """One player's observation: dtype, shape, range and the names of its elements."""
+        return self.contract.observation
+
+    @property
+    def action(self) -> ActionSpace:
+        """The action space."""
+        return self.contract.action
+
+    def decode(self, obs: Array) -> dict[str, Array]:
+        """Return an observation [..., K] by the names of its elements."""
+        names = self.contract.observation.names
+        if not names:
+            return {"obs": obs}
+        return {name: obs[..., place] for place, name in enumerate(names)}
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was verified of exactly this: backend, parameters, device, auto-reset."""
+        return verdict_of(self._subject, self._pair, self.platform, self.auto_reset)
+
+    def close(self) -> None:
+        """Free what the environment holds; only the oracle holds anything."""
+        if self.backend == ORACLE:
+            self._engine.close()
+
+    def __repr__(self) -> str:
+        given = self.contract.params
+        params = "".join(f", {name}={given[name]!r}" for name in sorted(given))
+        return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}'{params})"
+
+    def _candidate_engine(self, pair: Pair) -> Any:
+        if pair.probe.problem:
+            raise UserError(f"backend {self.backend}: {pair.probe.problem}: {pair.probe.mend}")
+        candidate = Runner.of(pair).candidate
+        self.dtype, self.platform = candidate.dtype, candidate.platform
+        if isinstance(candidate, JaxCandidate):
+            self.traceable = True
+            self._compiled = compiled(self.contract, candidate.pure, self.auto_reset)
+            return self._compiled.engine
+        return NativeEngine(self.contract, candidate, self.auto_reset, self._table)
+
+    def _oracle_engine(self) -> OracleEngine:
+        probe = self._subject.probe
+        if probe.problem:
+            raise OracleMissing(probe.problem, probe.mend)
+        factory = registry.load_object(self._subject.env.oracle.factory)
+        return OracleEngine(
+            self.contract, lambda: factory(self.contract), self.auto_reset, self._table, lean=True
+        )
+
+    def _load(self, fields: Fields, seed: Array, ended: Array) -> Any:
+        with self._precision():
+            return self._engine.load(fields, seed, ended)
+
+    def _require_finite(self, what: str, state: Any, actions: Array) -> None:
+        finite_check.require_finite(what, {"actions": actions})
+        named = self.frame(state).state
+        finite_check.require_finite(what, {f"state.{name}": value for name, value in named.items()})
+
+    def _loads(self) -> bool:
+        return self.backend != ORACLE and hasattr(self._engine._candidate, "load")
+
+    def _array(self, actions: Array) -> Array:
+        return actions if isinstance(actions, jax.Array) else np.asarray(actions)
+
+    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+        wide = self.traceable and self.dtype == "float64"
+        return jax.enable_x64(True) if wide else contextlib.nullcontext()

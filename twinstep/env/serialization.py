@@ -1,0 +1,54 @@
+"""Saved states: the contract's fields under a schema version, the same for every backend."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from twinstep._lib import npz
+from twinstep.contract import Contract, canonical_json
+from twinstep.errors import UserError
+from twinstep.frames import Frame
+
+#: Grows when a written byte changes its meaning.
+SCHEMA = 1
+
+
+def pack(contract: Contract, frame: Frame, seed: np.ndarray, ended: np.ndarray) -> bytes:
+    """Return the bytes of N lanes: a frame's inner fields [N, ...], seeds u32[N, 2], ended."""
+    head = {
+        "schema": SCHEMA,
+        "contract": contract.version,
+        "params": {name: contract.params[name] for name in sorted(contract.params)},
+    }
+    file = io.BytesIO()
+    text = np.frombuffer(canonical_json(head).encode(), np.uint8)
+    fields: dict[str, Any] = {f"state.{n}": np.asarray(v) for n, v in frame.state.items()}
+    np.savez_compressed(file, head=text, seed=seed, ended=ended, **fields)
+    return file.getvalue()
+
+
+def unpack(contract: Contract, data: bytes) -> tuple[dict[str, np.ndarray], Any, Any]:
+    """Return fields, seeds and ended of `pack`; UserError if they are of another environment."""
+    not_so = "this is not a saved state"
+    arrays = npz.arrays_of(data, not_so)
+    head = npz.head_of(arrays, not_so)
+    try:
+        seed, ended = arrays.pop("seed"), arrays.pop("ended")
+    except KeyError as error:
+        raise UserError(f"{not_so} ({error})") from error
+    if head.get("schema") != SCHEMA:
+        raise UserError(f"the state has schema {head.get('schema')}; this twinstep reads {SCHEMA}")
+    wanted = {name: contract.params[name] for name in sorted(contract.params)}
+    if (head["contract"], head["params"]) != (contract.version, wanted):
+        raise UserError(
+            f"the state is of {head['contract']} with {head['params']}, the environment is "
+            f"{contract.version} with {wanted}"
+        )
+    fields = {name.removeprefix("state."): value for name, value in arrays.items()}
+    lanes = len(next(iter(fields.values())))
+    if not len(seed):
+        seed = np.zeros((lanes, 2), np.uint32)
+    return fields, seed, ended

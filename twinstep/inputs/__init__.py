@@ -1,0 +1,1 @@
+"""Inputs of the comparison: seeds, sampled states and actions, batch sizes."""

@@ -1,0 +1,84 @@
+"""Which episodes are played: public, tree and holdout seeds.
+
+public: the same for everyone, so recorded episodes are found in the cache.
+tree: derived from the candidate's own files, so that every edit re-rolls them and yet anyone
+can compute them again. holdout: keyed with a secret that the candidate's author has not
+got (TWINSTEP_HOLDOUT_KEY).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+
+import numpy as np
+
+from twinstep.contract import Contract
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.frames import Start, stack_starts
+from twinstep.project.source_hash import _add, _matching, files_hash, package_folder
+
+KINDS = ("public", "tree", "holdout")
+
+
+def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None) -> np.ndarray:
+    """Return u32[count, 2] seeds; UserError if the kind is unknown or lacks its secret."""
+    if kind == "public":
+        plain = np.array(_PLAIN[:count], np.uint32).reshape(-1, 2)
+        return np.concatenate([plain, _derived(b"public", "", len(plain), count)])
+    if kind == "tree":
+        if candidate is None:
+            raise UserError("tree seeds belong to a candidate: choose one with --candidate")
+        key = tree_hash(candidate).encode()
+    elif kind == "holdout":
+        secret = os.environ.get("TWINSTEP_HOLDOUT_KEY", "")
+        if not secret:
+            raise UserError("holdout seeds need a secret: set TWINSTEP_HOLDOUT_KEY")
+        key = secret.encode()
+    else:
+        raise UserError(f"unknown seeds '{kind}' (known: {', '.join(KINDS)})")
+    return _derived(key, env, 0, count)
+
+
+#: The first public seeds: easy to name, and the edges of both words. The rest are hashed, so
+#: that every bit of a seed is compared.
+_PLAIN = (
+    (0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 2),
+    (2**31 - 1, 0), (2**31, 0), (2**32 - 1, 0), (0, 2**31), (0, 2**32 - 1), (2**32 - 1, 2**32 - 1),
+)  # fmt: skip
+
+
+def _derived(key: bytes, env: str, first: int, last: int) -> np.ndarray:
+    """Return the seeds u32[last - first, 2] with these numbers under a key."""
+    words = [
+        hmac.new(key, f"{env}/{number}".encode(), hashlib.sha256).digest()[:8]
+        for number in range(first, last)
+    ]
+    rows = [np.frombuffer(word, "<u4") for word in words]
+    return np.array(rows, np.uint32).reshape(-1, 2)
+
+
+def starts_of(contract: Contract, seeds: np.ndarray) -> Start:
+    """Return the batched start of seeds u32[N, 2], with the fields the contract makes."""
+    made = [Start(seed, contract.make_start(seed) if contract.make_start else {}) for seed in seeds]
+    return stack_starts(made)
+
+
+def tree_hash(candidate: CandidateRef) -> str:
+    """Return the sha256 over a candidate's packages and the files that its `edit` globs name.
+
+    UserError if it declares neither: then no edit could change its seeds.
+    """
+    folders = [package_folder(name) for name in candidate.packages]
+    edited = sorted({path for glob in candidate.edit for path in _matching(glob)})
+    if not folders and not edited:
+        raise UserError(
+            f"tree seeds are made of a candidate's files, and '{candidate.name}' names none that "
+            "are here: declare its `packages` or `edit`"
+        )
+    total = hashlib.sha256(files_hash(folders).encode())
+    for path in edited:
+        _add(total, path, path)
+    return total.hexdigest()

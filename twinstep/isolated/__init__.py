@@ -1,1 +1,0 @@
-"""A candidate in a process of its own, which never sees where the verdict is made."""

@@ -1,0 +1,110 @@
+"""The mutants of a candidate in JAX in chunks, the programs of each compiled once for all of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.mutation.cached_oracle import RememberingReference
+from twinstep.mutation.check_order import Watch
+from twinstep.mutation.effects import Answers, answered, effect
+from twinstep.mutation.judge import LIMIT, Question, QuickLab, asked
+from twinstep.mutation.python_operators import Mutant
+from twinstep.mutation.switched_sources import Together
+from twinstep.mutation.verdict import Verdict
+from twinstep.project.registry import Pair
+
+#: Mutants of a chunk: each makes its programs larger.
+SIZE = 100
+#: Fewer than so many are not worth compiling the candidate once more.
+_FEW = 8
+
+
+class Asking(NamedTuple):
+    """What is asked of which mutant, and of which variant."""
+
+    reference: RememberingReference
+    pair: Pair
+    mutant: Mutant
+    question: Question
+
+
+class Chunks:
+    """Asks mutants that can be switched. mutants: in the order in which they will be asked."""
+
+    def __init__(self, ref: CandidateRef, mutants: Sequence[Mutant]) -> None:
+        self._ref = ref
+        self._chunks = [mutants[at : at + SIZE] for at in range(0, len(mutants), SIZE)]
+        self._place = {m.id: place for place, chunk in enumerate(self._chunks) for m in chunk}
+        self._open = -1
+        self._together = Together([])
+        self._labs: dict[str, QuickLab] = {}
+        self._passed: set[tuple[str, int]] = set()
+        self._unchanged: Answers = {}
+        self._scope = contextlib.ExitStack()
+
+    def ask(self, asking: Asking, watch: Watch) -> Verdict | None:
+        """Return what the levels make of a mutant, None if it has to be planted alone.
+
+        UserError if the candidate fails with all of a chunk's bugs in it and none of them on.
+        """
+        lab = self._lab(asking, watch)
+        if lab is None:
+            return None
+        with self._together.switched(asking.mutant):
+            verdict = asked(lab, asking.question, watch)
+        return verdict if self._together.can(asking.mutant) else None
+
+    def effect(self, asking: Asking, watch: Watch) -> dict[str, Any] | None:
+        """Return what a mutant changes, see `effects`, None if it has to be planted alone.
+
+        It is compared with the same programs and no bug on: without bugs in them, others may round
+        in other places. Raises as `ask` does.
+        """
+        lab = self._lab(asking, watch)
+        if lab is None:
+            return None
+        if not self._unchanged:
+            self._unchanged = answered(lab.runner, asking.reference)
+        with self._together.switched(asking.mutant):
+            changed = answered(lab.runner, asking.reference)
+        return effect(self._unchanged, changed) if self._together.can(asking.mutant) else None
+
+    def _lab(self, asking: Asking, watch: Watch) -> QuickLab | None:
+        """Return a lab with a mutant's chunk that passes with no bug on; None if it cannot."""
+        reference, pair, mutant, question = asking
+        place = self._place[mutant.id]
+        if len(self._chunks[place]) < _FEW:
+            return None
+        if place != self._open:
+            self.close()
+            self._together = Together(self._chunks[place])
+            self._scope.enter_context(self._together.planted(self._ref))
+            self._open = place
+        if pair.label not in self._labs:
+            self._labs[pair.label] = QuickLab(pair, reference)
+        lab = self._labs[pair.label]
+        levels = tuple(n for n in question.levels if (pair.label, n) not in self._passed)
+        if levels:
+            variant, watch.variant = watch.variant, None
+            patient = dict.fromkeys(levels, 10 * LIMIT)
+            verdict = asked(lab, Question(levels, limits=patient), watch)
+            watch.variant = variant
+            for kill in verdict.kills.values():
+                raise UserError(
+                    f"{pair.label} fails level {kill.level} where bugs are compiled together and "
+                    f"none is on ({kill.check}: {kill.detail}): run with --alone"
+                )
+            self._passed |= {(pair.label, level) for level in levels}
+        return lab if self._together.can(mutant) else None
+
+    def close(self) -> None:
+        """Take the present chunk's modules out."""
+        self._scope.close()
+        self._labs.clear()
+        self._passed.clear()
+        self._unchanged = {}
+        self._open = -1

@@ -1,0 +1,161 @@
+"""Ask own tests of each survivor of a campaign, those first that noticed bugs of the same file."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import UserError
+from twinstep.mutation.campaign import Campaign
+from twinstep.mutation.env_tests import OwnTests, packages
+from twinstep.mutation.planting import all_mutants
+from twinstep.mutation.python_operators import Mutant
+from twinstep.mutation.verdict import Kill
+from twinstep.mutation.workers import DIES_WITH_PARENT
+from twinstep.project import registry
+
+#: So many tests at most are run before the others.
+_FIRST = 5
+
+
+def asked(
+    campaign: Campaign, tell: Callable[[str], None], folder: Path, count: int = 1
+) -> Iterator[dict[str, Any]]:
+    """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
+
+    `own` in it: whether these tests noticed. folder: for what is compiled. count: processes, of
+    which each has a core. UserError if one fails without a bug.
+    """
+    env, ref = campaign.plan.env, campaign.pair.candidate
+    todo = {r["id"]: r for r in campaign.rows if r["class"] == "survivor" and "own" not in r}
+    order = _Order(campaign.rows)
+    if not todo or not (packages(env) or ref.tests or ref.build):
+        return
+    tell("the environment's own tests, without a bug")
+    tests = OwnTests(env, ref, folder / "own")
+    tests.begin()
+    answers = _answers(campaign, todo, order, folder, tests, count)
+    for number, (name, kill) in enumerate(answers, 1):
+        row = todo[name]
+        row["own"] = kill is not None
+        if kill is not None:
+            kills = {str(kill.level): kill.named()}
+            row |= {"class": "killed", "first": kill.level, "kills": kills}
+            row.pop("diff", None)
+            order.learn(row)
+        tell(f"the environment's own tests, {number} of {len(todo)}: {row['path']}:{row['line']}")
+        yield row
+
+
+class _Order:
+    """Which tests noticed bugs of which files: those are run first."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._noticed: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in rows:
+            if row.get("own"):
+                self.learn(row)
+
+    def learn(self, row: dict[str, Any]) -> None:
+        """Count the test that noticed a row's bug."""
+        self._noticed[row["path"]].update(kill["check"] for kill in row["kills"].values())
+
+    def of(self, path: str) -> list[str]:
+        """Return the tests that noticed most bugs of a file."""
+        return [name for name, _ in self._noticed[path].most_common(_FIRST)]
+
+
+def _answers(
+    campaign: Campaign,
+    rows: dict[str, dict[str, Any]],
+    order: _Order,
+    folder: Path,
+    tests: OwnTests,
+    count: int,
+) -> Iterator[tuple[str, Kill | None]]:
+    """Yield what the tests make of the mutants of these rows by name, as it comes."""
+    mutants = {mutant.id: mutant for mutant in campaign.mutants}
+    if count == 1:
+        for name, row in rows.items():
+            yield name, tests.ask(mutants[name], order.of(row["path"]))
+        return
+    # Processes, not threads: what ends a command's processes would end those of another, too.
+    spawning = multiprocessing.get_context("spawn")
+    each = sorted(os.sched_getaffinity(0))[: min(count, len(rows))]
+    cores = spawning.Queue()
+    for core in each:
+        cores.put(core)
+    before = set(multiprocessing.active_children())
+    pool = concurrent.futures.ProcessPoolExecutor(
+        len(each),
+        spawning,
+        _begin,
+        (cores, campaign.plan.env, campaign.plan.candidate, folder, tests.limits),
+    )
+    try:
+        todo, under_way = deque(rows.items()), {}
+        while todo or under_way:
+            # No more than can be run: what is learned puts the tests of later ones in order.
+            while todo and len(under_way) < len(each):
+                name, row = todo.popleft()
+                under_way[pool.submit(_ask, name, order.of(row["path"]))] = name
+            ended = concurrent.futures.FIRST_COMPLETED
+            for done in concurrent.futures.wait(under_way, return_when=ended).done:
+                yield under_way.pop(done), done.result()
+    except concurrent.futures.BrokenExecutor as broken:
+        raise UserError(
+            "a process that asks own tests was ended from outside, for memory perhaps: "
+            "`--resume` goes on, with fewer --workers"
+        ) from broken
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        processes_left = set(multiprocessing.active_children()) - before
+        for process in processes_left:
+            process.terminate()  # each ends what it has started
+        for process in processes_left:
+            process.join(_TO_END)
+            process.kill()
+            # The pool's thread may have reaped it, and not yet have said so: join sees nothing.
+            while process.is_alive():
+                time.sleep(0.01)
+
+
+#: Seconds that a process may take to end its command.
+_TO_END = 10.0
+#: Of a process that asks.
+_here: tuple[OwnTests, dict[str, Mutant]]
+
+
+def _begin(
+    cores: multiprocessing.Queue[int],
+    env: str,
+    candidate: str,
+    folder: Path,
+    limits: tuple[float, float],
+) -> None:
+    """Make ready, in a process that ends with its parent."""
+    global _here  # noqa: PLW0603 - what a pool's initializer leaves
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
+    # Not killed: it has to end the tests that it started, which may loop for ever.
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT[0], signal.SIGTERM, *DIES_WITH_PARENT[2:])
+    core = cores.get()
+    os.sched_setaffinity(0, {core})
+    ref = next(r for r in registry.environment(env).candidates if r.name == candidate)
+    tests = OwnTests(env, ref, folder / f"own {core}")
+    tests.limits = limits
+    _here = tests, {mutant.id: mutant for mutant in all_mutants(ref)}
+
+
+def _ask(name: str, first: list[str]) -> Kill | None:
+    tests, mutants = _here
+    return tests.ask(mutants[name], first)

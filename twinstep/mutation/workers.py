@@ -1,0 +1,258 @@
+"""Judge mutants in processes of their own, each on one core.
+
+A mutant may end the process that runs it, or never answer from inside a compiled program, where no
+signal reaches it. Then the level that was asked counts as having noticed, and a new process asks
+the rest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import connection
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import OracleMissing, UserError
+from twinstep.mutation.campaign import Campaign, Plan, prepare
+from twinstep.mutation.check_order import Watch
+from twinstep.mutation.python_operators import Mutant
+from twinstep.mutation.runner import Bench, compilation_cache
+from twinstep.mutation.verdict import Kill
+
+#: Processor seconds beyond a level's own limit after which its process is ended.
+GRACE = 30.0
+#: So many times the limit may pass on the clock on the wall: a mutant may sleep.
+_ASLEEP = 10
+DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
+#: After so many mutants planted alone what JAX keeps of them is thrown away.
+_KEPT = 20
+
+_SPAWNING = multiprocessing.get_context("spawn")
+_Settled = dict[tuple[str, int], Kill]
+_Row = dict[str, Any]
+_Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
+
+
+@dataclass
+class _Task:
+    """A mutant and what is known of it already. number: its place, counted from 1."""
+
+    number: int
+    mutant: Mutant
+    settled: _Settled = field(default_factory=dict)
+
+
+class _Worker:
+    """The near end of a process.
+
+    at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
+    """
+
+    def __init__(self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int) -> None:
+        self.core = core
+        self.pipe, far = _SPAWNING.Pipe()
+        self.process = _SPAWNING.Process(
+            target=work, args=(far, plan, names, core, folder), daemon=True
+        )
+        self.process.start()
+        far.close()
+        self.task: _Task | None = None
+        self.at: tuple[str | None, int, str] | None = None
+        self._until = self._wall = float("inf")
+
+    def ask(self, task: _Task | None) -> None:
+        """Hand a mutant over; none: the process may end."""
+        self.task, self.at = task, None
+        self._until = self._wall = float("inf")
+        with suppress(OSError):  # its end is noticed where its answer is awaited
+            self.pipe.send(task and (task.mutant.id, task.settled))
+
+    def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
+        """Hear what it asks now: a level's limit begins with its first check."""
+        if self.at is None or self.at[:2] != (variant, level):
+            self._until = self._spent() + limit + GRACE
+            self._wall = time.monotonic() + _ASLEEP * limit + GRACE
+        self.at = variant, level, check
+
+    @property
+    def over(self) -> bool:
+        """Whether what it asks has taken longer than it may."""
+        return time.monotonic() > self._wall or self._spent() > self._until
+
+    def _spent(self) -> float:
+        """Return the processor time of the process in seconds, 0 once it has ended."""
+        pid = self.process.pid
+        assert pid is not None
+        try:
+            return time.clock_gettime((~pid << 3) | 2)  # Linux: a process's CPU clock
+        except OSError:
+            return 0.0
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _heard(worker: _Worker) -> tuple[Any, ...] | None:
+    """Return what a worker says, None if it has ended."""
+    try:
+        return worker.pipe.recv()
+    except (EOFError, OSError):
+        return None
+
+
+def _lost(worker: _Worker, over: bool) -> _Task:
+    """Return the task of a worker that ended or does not answer, with the level that noticed.
+
+    UserError where no bug was planted.
+    """
+    how = "time" if over else "crash"
+    detail = f"the process {'does not answer' if over else 'ended'}"
+    variant, level, check = worker.at or (None, 0, "its start")
+    if worker.task is None or variant is None:
+        raise UserError(
+            f"{detail} at {check} without a planted bug: run the suite on the candidate"
+        )
+    worker.task.settled[variant, level] = Kill(level, check, how, detail)
+    return worker.task
+
+
+def _words(worker: _Worker, count: int) -> str:
+    task, at = worker.task, worker.at
+    assert at is not None
+    level = f"level {at[1]}" if at[1] else "the suspect"
+    if task is None or at[0] is None:
+        return f"without a bug: {level}, {at[2]}"
+    mutant = task.mutant
+    return f"{task.number} of {count}: {mutant.path}:{mutant.line}, {mutant.what}: {level}"
+
+
+class _Telling(Watch):
+    """Tells the parent what is asked."""
+
+    def __init__(self, pipe: connection.Connection) -> None:
+        super().__init__()
+        self._pipe = pipe
+
+    def begins(self, level: int, check: str, limit: float) -> None:
+        """Tell of a check."""
+        self._pipe.send(("at", self.variant, level, check, limit))
+
+
+def work(
+    pipe: connection.Connection,
+    plan: Plan,
+    names: list[str],
+    core: int,
+    folder: Path,
+    elsewhere: bool = False,
+    levels: tuple[int, ...] = (),
+) -> None:
+    """Judge the mutants that the parent names, one after the other, until it names none.
+
+    names: of all that it may name, in this order. elsewhere: in all variants but the first. levels:
+    of those that are not asked at every level; none: the plan's.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from a loop without end
+    os.sched_setaffinity(0, {core})
+    try:
+        campaign = prepare(plan)
+        own = folder / f"core {core}"
+        with compilation_cache(campaign, folder):
+            mutants = {mutant.id: mutant for mutant in campaign.mutants}
+            bench = Bench(campaign, _Telling(pipe), own, [mutants[name] for name in names], levels)
+            try:
+                bench.begin(elsewhere)
+                pipe.send(("ready",))
+                _judge(pipe, bench, mutants, elsewhere)
+            finally:
+                bench.close()
+    except (UserError, OracleMissing) as problem:
+        pipe.send(("user", str(problem)))
+    except (EOFError, ConnectionError):
+        return  # the parent has ended
+    except OSError as problem:  # a full disk, say: no verdict on a mutant either
+        pipe.send(("user", str(problem)))
+    except Exception:  # an error of this program is no verdict on a mutant
+        pipe.send(("error", traceback.format_exc()))
+
+
+def _judge(
+    pipe: connection.Connection, bench: Bench, mutants: dict[str, Mutant], elsewhere: bool
+) -> None:
+    while (asked := pipe.recv()) is not None:
+        name, settled = asked
+        pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
+        if bench.alone >= _KEPT:
+            import jax
+
+            jax.clear_caches()
+            bench.alone = 0
+
+
+def rows(
+    campaign: Campaign,
+    mutants: list[Mutant],
+    count: int,
+    progress: Callable[[str], None],
+    folder: Path,
+    work: _Work = work,
+) -> Iterator[_Row]:
+    """Yield a row for each mutant, as they come, from `count` processes,
+    of which each has a core.
+
+    folder: what is compiled is kept there. work: what each process runs.
+
+    UserError if the candidate fails without a bug, or ends its process.
+    """
+    todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
+    cores = sorted(os.sched_getaffinity(0))
+    names = [mutant.id for mutant in mutants]
+    started = partial(_Worker, work, campaign.plan, names, folder)
+    made = [started(core) for core in cores[: min(count, len(todo))]]
+    try:
+        while made:
+            ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
+            for place, worker in enumerate(list(made)):
+                said, over = None, worker.over
+                if worker.pipe in ready:
+                    said = _heard(worker)
+                elif not over:
+                    continue
+                if said is None:
+                    lost = _lost(worker, over)
+                    worker.end()
+                    todo.appendleft(lost)
+                    made[place] = started(worker.core)
+                    continue
+                what, *rest = said
+                if what == "at":
+                    worker.begins(*rest)
+                    progress(_words(worker, len(mutants)))
+                    continue
+                if what == "row":
+                    yield rest[0]
+                elif what == "user":
+                    raise UserError(rest[0])
+                elif what == "error":
+                    raise RuntimeError(rest[0])
+                worker.ask(todo.popleft() if todo else None)
+                if worker.task is None:
+                    made.remove(worker)
+                    worker.process.join()
+    finally:
+        for worker in made:
+            worker.end()

@@ -1,0 +1,1 @@
+"""`twinstep play`: watch or play an episode in the terminal."""

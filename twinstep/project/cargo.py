@@ -1,0 +1,131 @@
+"""Build what a checkout has to build before it can be imported: extension modules in Rust."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from twinstep._lib import paths
+from twinstep.errors import UserError
+from twinstep.project import processes
+from twinstep.project.workspace import import_path
+
+#: Seconds that a build may take.
+LIMIT = 1800.0
+
+
+def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
+    """Compile the Cargo workspaces that a candidate's globs lie in; return variables for imports.
+
+    Without network, with the locked versions, and with what the run compiled before. UserError
+    with the compiler's first error if it does not compile.
+    """
+    found = {workspace: None for glob in globs if (workspace := workspace_of(project, glob))}
+    if not found:
+        return {}
+    place = project / ".twinstep" / "built"
+    place.mkdir(parents=True, exist_ok=True)
+    for workspace in found:
+        name = workspace.relative_to(project).as_posix().replace("/", "_")
+        with _dated(workspace, run / f"built-{name}.json"):
+            libraries = compiled(workspace, run / "target", run / "build.log")
+        for library in libraries:
+            shutil.copy2(library, place / f"{library.stem.removeprefix('lib')}.abi3.so")
+    return {"PYTHONPATH": f"{place}:{import_path(project)}"}
+
+
+@contextlib.contextmanager
+def _dated(workspace: Path, record: Path) -> Iterator[None]:
+    """Give a workspace's files times by which Cargo takes for compiled what is, and nothing else.
+
+    Cargo compares a file's time with that of what it compiled last, wherever that lay. But a
+    commit's files have its time: an older one's would pass for what a newer one's build left.
+
+    record: what the files were when they were compiled last, none where that failed halfway.
+    """
+    try:
+        known = json.loads(record.read_text())
+    except (OSError, ValueError):
+        known = {}
+    record.unlink(missing_ok=True)
+    files = [path for path in workspace.rglob("*") if path.is_file() and not path.is_symlink()]
+    found = {}
+    for path in files:
+        name = path.relative_to(workspace).as_posix()
+        found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        os.utime(path, (0, 0) if known.get(name) == found[name] else None)
+    yield
+    paths.write_atomically(record, json.dumps(found).encode())
+
+
+def workspace_of(project: Path, glob: str) -> Path | None:
+    """Return the folder of the outermost Cargo.toml above what a glob names."""
+    folder = (project / (glob.partition("*")[0] + "x")).parent
+    above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
+    with_manifest = [one for one in above if (one / "Cargo.toml").is_file()]
+    return with_manifest[-1] if with_manifest else None
+
+
+def cargo(
+    words: Sequence[str],
+    folder: Path,
+    target: Path,
+    log: Path,
+    limit: float,
+    more: Mapping[str, str],
+) -> processes.Ended:
+    """Run cargo on the package in a folder as a release, offline, with the locked versions.
+
+    words: the command and its options. target: what it compiles is kept there. limit: seconds.
+    more: variables. UserError if it cannot be started.
+    """
+    command = ["cargo", *words, "--release", "--offline", "--locked"]
+    command += ["--manifest-path", str(folder / "Cargo.toml")]
+    env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
+    env |= {
+        n: os.environ[n]
+        for n in ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+        if n in os.environ
+    }
+    env |= {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable, **more}
+    try:
+        return processes.run(command, folder, env, limit, log)
+    except OSError as error:
+        raise UserError(f"cargo cannot be started ({error.strerror}): install Rust") from error
+
+
+def compiled(
+    workspace: Path, target: Path, log: Path, more: Mapping[str, str] = MappingProxyType({})
+) -> list[Path]:
+    """Return the dynamic libraries of a workspace's own crates.
+
+    more: variables for cargo. UserError with the compiler's first error if it does not compile.
+    """
+    words = ["build", "--workspace", "--message-format=json"]
+    done = cargo(words, workspace, target, log, LIMIT, more)
+    messages = []
+    for line in log.read_text(errors="replace").splitlines():
+        if line.startswith("{"):
+            messages.append(json.loads(line))
+    if done.code:
+        errors = [
+            m["message"]["rendered"]
+            for m in messages
+            if m.get("reason") == "compiler-message" and m["message"]["level"] == "error"
+        ]
+        said = errors[0] if errors else done.said.strip()[-2000:]
+        raise UserError(f"it does not compile:\n{said}")
+    return [
+        Path(name)
+        for m in messages
+        if m.get("reason") == "compiler-artifact" and "cdylib" in m["target"]["kind"]
+        for name in m["filenames"]
+        if name.endswith((".so", ".dylib"))
+    ]

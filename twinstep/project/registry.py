@@ -1,0 +1,279 @@
+"""Which environments and candidates exist: entry points, and a project's own pyproject.toml.
+
+Installed packages declare `[project.entry-points."twinstep.envs"]` (name -> `module:ATTR`)
+and, for one more candidate of a known environment, `"twinstep.candidates"`
+(`pong.mine = "module:REF"`). Work that is not installed writes the same two tables under
+`[tool.twinstep]` in the pyproject.toml of the folder it runs from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import fnmatch
+import functools
+import importlib
+import sys
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from twinstep.contract import Contract
+from twinstep.drivers import CORE as CORE_DRIVERS
+from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
+from twinstep.errors import UserError
+from twinstep.gates import Averages, Horizon, Lockstep
+
+_FURTHER = {"horizon": Horizon, "averages": Averages}
+
+
+def load_object(path: str) -> Any:
+    """Import `module:attribute` and return the attribute."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+GROUPS = ("envs", "candidates")
+
+
+@functools.cache
+def _declared(group: str, folder: str) -> dict[str, str]:
+    found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
+    own = settings(Path(folder) / "pyproject.toml").get(group, {})
+    if own and folder not in sys.path:
+        sys.path.insert(0, folder)
+    return found | _flat(own)
+
+
+def settings(project: Path) -> Mapping[str, Any]:
+    """Return `[tool.twinstep]` of a project's file, {} without one. UserError if unreadable."""
+    if not project.is_file():
+        return {}
+    try:
+        tool = tomllib.loads(project.read_text()).get("tool", {})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{project} cannot be read: {error}") from error
+    own = tool.get("twinstep", {}) if isinstance(tool, dict) else {}
+    if not isinstance(own, dict) or not all(isinstance(own.get(g, {}), dict) for g in GROUPS):
+        tables = " and ".join(f"[tool.twinstep.{group}]" for group in GROUPS)
+        raise UserError(f'{project}: {tables} are tables of `name = "module:attribute"`')
+    return own
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, str]:
+    """TOML reads an unquoted `pong.mine = "..."` as a table in a table."""
+    found = {}
+    for name, value in table.items():
+        inner = {f"{name}.{n}": v for n, v in value.items()} if isinstance(value, dict) else {}
+        found |= inner or {name: value}
+    return found
+
+
+def names() -> list[str]:
+    """Return the names of all declared environments, without importing any."""
+    return sorted(_declared("envs", str(Path.cwd())))
+
+
+def locator(name: str) -> str:
+    """Return the import path of an environment's declaration; UserError if unknown."""
+    declared = _declared("envs", str(Path.cwd()))
+    if name not in declared:
+        raise unknown("environment", name, declared)
+    return declared[name]
+
+
+@functools.cache
+def _environment(name: str, folder: str) -> Environment:
+    env: Environment = _load_declared(f"environment '{name}'", locator(name), Environment)
+    extra = tuple(
+        dataclasses.replace(
+            _load_declared(f"candidate '{entry}'", value, CandidateRef),
+            name=entry.partition(".")[2],
+        )
+        for entry, value in sorted(_declared("candidates", folder).items())
+        if entry.partition(".")[0] == name
+    )
+    return dataclasses.replace(env, candidates=env.candidates + extra)
+
+
+@contextlib.contextmanager
+def _of_the_project(what: str) -> Iterator[None]:
+    """Turn what a project's own code raises into a UserError that names it."""
+    try:
+        yield
+    except (ImportError, UserError):
+        raise
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise UserError(f"{what} raises {type(error).__name__}: {text}") from error
+
+
+def _load_declared(what: str, path: str, kind: type) -> Any:
+    try:
+        found = load_object(path)
+    except Exception as error:  # a declaration may run any code
+        why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        raise UserError(f"{what} is declared as {path}, which cannot be imported: {why}") from error
+    if not isinstance(found, kind):
+        raise UserError(f"{what} is declared as {path}, which is no {kind.__name__}")
+    return found
+
+
+def environment(name: str) -> Environment:
+    """Return an environment with all its declared candidates; UserError if unknown."""
+    return _environment(name, str(Path.cwd()))
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """Return the error for a name nobody declared, with the nearest one that exists."""
+    options = sorted(known)
+    near = difflib.get_close_matches(name, options, 1)
+    guess = f"; did you mean '{near[0]}'?" if near else ""
+    return UserError(f"unknown {kind} '{name}'{guess} (known: {', '.join(options) or 'none'})")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One environment under one choice of parameters, with its oracle: `pong@fs8`."""
+
+    env: Environment
+    variant: Variant
+
+    @property
+    def label(self) -> str:
+        """`pong@fs8`, or `pong` for an unnamed variant."""
+        return f"{self.env.name}@{self.variant.name}" if self.variant.name else self.env.name
+
+    @functools.cached_property
+    def contract(self) -> Contract:
+        """The contract under this variant's parameters."""
+        with _of_the_project(f"the contract of {self.label}"):
+            return self.env.contract(self.env.params(self.variant.params))
+
+    @functools.cached_property
+    def probe(self) -> Probe:
+        """Whether the oracle can run here."""
+        try:
+            with _of_the_project(f"the oracle's probe, {self.env.oracle.probe}"):
+                return load_object(self.env.oracle.probe)(self.contract.params)
+        except ImportError as error:
+            return Probe({}, f"the bridge cannot be imported ({error})", "install its extra")
+
+    def driver(self, name: str) -> str:
+        """Return a driver's import path; UserError if the environment has none so named."""
+        known = CORE_DRIVERS | dict(self.env.drivers)
+        if name not in known:
+            raise unknown(f"driver of {self.env.name}", name, known)
+        return known[name]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A subject and one candidate: `pong@fs8-jax`."""
+
+    subject: Subject
+    candidate: CandidateRef
+
+    @property
+    def label(self) -> str:
+        """`pong@fs8-jax`."""
+        return f"{self.subject.label}-{self.candidate.name}"
+
+    @functools.cached_property
+    def probe(self) -> Probe:
+        """Whether the candidate can run here."""
+        if not self.candidate.probe:
+            return Probe({})
+        try:
+            with _of_the_project(f"the candidate's probe, {self.candidate.probe}"):
+                return load_object(self.candidate.probe)(self.subject.contract.params)
+        except ImportError as error:
+            return Probe({}, f"it cannot be imported ({error})", "install its extra")
+
+    def has_gates(self, kind: str) -> bool:
+        """Whether the rules may give this candidate such gates.
+
+        kind: `lockstep`, `resync`, `horizon` or `averages`.
+
+        dtype and platform are not known before it is built, so rules for any of them count.
+        `resync` includes window gates.
+        """
+        contract, name = self.subject.contract, self.candidate.name
+        if kind in _FURTHER:
+            rules = [rule for rule in contract.further if isinstance(rule.gate, _FURTHER[kind])]
+            return any(fnmatch.fnmatchcase(name, rule.candidate) for rule in rules)
+        free = [r for r in contract.gates if fnmatch.fnmatchcase(name, r.candidate)]
+        corrected = [r for r in free if not isinstance(r.gate, Lockstep)]
+        if kind == "resync":
+            return bool(corrected)
+        everywhere = [r for r in corrected if (r.fields, r.dtype, r.platform) == ("*", "*", "*")]
+        return not everywhere
+
+
+def subjects(
+    env: Environment, settings: Mapping[str, str], wanted: Collection[str] = ()
+) -> list[Subject]:
+    """Return the variants to verify; `--set` values override each variant's parameters.
+
+    wanted: names of variants, as declared or with what is set; empty for all. Of those, one
+    that a setting makes equal to an earlier one is dropped.
+    """
+    known = {parameter.name: parameter for parameter in env.parameters}
+    chosen: dict[str, Any] = {}
+    for name, text in settings.items():
+        if name not in known:
+            raise unknown(f"parameter of {env.name}", name, known)
+        chosen[name] = _parse(known[name], text)
+    found: list[Subject] = []
+    for variant in env.variants:
+        params = dict(variant.params) | chosen
+        label = label_with(variant.name, chosen)
+        if wanted and not {variant.name, label, label_with(variant.name, settings)} & set(wanted):
+            continue
+        subject = Subject(env, dataclasses.replace(variant, name=label, params=params))
+        if not any(env.params(s.variant.params) == env.params(params) for s in found):
+            found.append(subject)
+    return found
+
+
+def label_with(variant: str, settings: Mapping[str, Any]) -> str:
+    """Return a variant's name under settings: `fs8+max_score=100`."""
+    tag = ",".join(f"{name}={value}" for name, value in sorted(settings.items()))
+    return variant + (f"+{tag}" if tag else "")
+
+
+def pairs(subject: Subject, wanted: Iterable[str] = ()) -> list[Pair]:
+    """Return the subject's candidates that claim its variant, or only those `wanted`."""
+    known = {ref.name: ref for ref in subject.env.candidates}
+    for name in wanted:
+        if name not in known:
+            raise unknown(f"candidate of {subject.env.name}", name, known)
+    claims = subject.variant.candidates
+    return [
+        Pair(subject, ref)
+        for ref in known.values()
+        if (not claims or ref.name in claims) and (not wanted or ref.name in set(wanted))
+    ]
+
+
+def _parse(parameter: Parameter, text: str) -> Any:
+    try:
+        value = parameter.parse(text)
+    except (ValueError, KeyError) as error:
+        raise UserError(f"parameter {parameter.name}: '{text}' is not a value it takes") from error
+    if parameter.choices is not None and value not in parameter.choices:
+        choices = ", ".join(str(choice) for choice in parameter.choices)
+        raise UserError(f"parameter {parameter.name}: '{text}' is none of {choices}")
+    return value
+
+
+def variant_of(env: str, name: str) -> Subject:
+    """Return a variant by name; UserError if there is none."""
+    known = {s.variant.name: s for s in subjects(environment(env), {})}
+    if name not in known:
+        raise unknown(f"variant of {env}", name, known)
+    return known[name]

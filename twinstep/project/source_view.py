@@ -1,0 +1,109 @@
+"""Where modules are written, and their lines: the candidate's own and the reference's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+from twinstep.environment import OracleRef
+from twinstep.project import registry
+
+#: `190-222,240`: the lines of a module in the reference.
+_RANGES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+
+
+def find_source(path: str) -> Path | None:
+    """Return a candidate's file given its path from the repository's root, if it is here.
+
+    In a checkout that is the path itself; installed, its first folder is a package, or one inside
+    twinstep.
+    """
+    if Path(path).is_file():
+        return Path(path)
+    first, *rest = Path(path).parts
+    for package in (f"twinstep.{first}", first) if rest and first.isidentifier() else ():
+        spec = importlib.util.find_spec(package)
+        for base in (spec.submodule_search_locations or ()) if spec else ():
+            inner = Path(base).joinpath(*rest)
+            if inner.is_file():
+                return inner
+    return None
+
+
+def line_of(path: str, symbol: str) -> int:
+    """Return the line that defines a symbol in a candidate's file, 0 if it is not there."""
+    file = find_source(path)
+    return line_in(file.read_text(), symbol) if file else 0
+
+
+def line_in(text: str, symbol: str) -> int:
+    """Return the line of a text that defines a symbol, 0 if none does."""
+    if not symbol:
+        return 0
+    name = re.escape(symbol)
+    defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
+    for number, line in enumerate(text.splitlines(), 1):
+        if defined.match(line):
+            return number
+    return 0
+
+
+def candidate_source(record: dict[str, Any], most: int = 40) -> str:
+    """Return the suspect's own source, whole function if it is short."""
+    suspect = record["suspects"][0] if record["suspects"] else None
+    if not suspect or ":" not in suspect["place"]:
+        return ""
+    path, _, line = suspect["place"].rpartition(":")
+    file = find_source(path)
+    if file is None:
+        return ""
+    lines = file.read_text().splitlines()
+    begin = int(line) - 1
+    body = lines[begin : begin + most]
+    for number, text in enumerate(body[1:], 1):
+        if text and not text[0].isspace() and not text.startswith((")", "}")):
+            body = body[:number]
+            break
+    while body and not body[-1].strip():
+        body.pop()
+    kind = "rust" if path.endswith(".rs") else "python"
+    shown = "\n".join(body)
+    return f"## Candidate source (`{path}:{line}-{begin + len(body)}`)\n```{kind}\n{shown}\n```"
+
+
+def oracle_source(record: dict[str, Any]) -> str:
+    """Return the reference's own lines for the first suspect, for display only.
+
+    Never stored: reports hold the location. Empty where the contract's `source_view` is not
+    `verbatim`, or where the reference's source is not at hand.
+    """
+    env = registry.environment(record["environment"])
+    view = env.contract(record["params"]).source_view
+    place = record["suspects"][0]["source"] if record["suspects"] else ""
+    lines = reference_lines(env.oracle, view, place)
+    if not lines:
+        return ""
+    parts = [f"## Oracle source (`{place}`)", *(text for _, text in lines)]
+    return "\n".join(parts[:60])
+
+
+def reference_lines(oracle: OracleRef, view: str, place: str) -> list[tuple[int, str]]:
+    """Return (number, text) of the reference's lines at a module's `source`.
+
+    Empty where the view is not `verbatim`, where the place names no lines (`pong.h:88-97,105` does)
+    or where the file is not there.
+    """
+    name, _, ranges = place.partition(":")
+    if view != "verbatim" or not oracle.source or not _RANGES.fullmatch(ranges):
+        return []
+    file = registry.load_object(oracle.source)() / name
+    if not file.is_file():
+        return []
+    lines = list(enumerate(file.read_text().splitlines(), 1))
+    found: list[tuple[int, str]] = []
+    for span in ranges.split(","):
+        first, _, last = span.partition("-")
+        found += lines[int(first) - 1 : int(last or first)]
+    return found

@@ -1,0 +1,127 @@
+"""What was verified of an environment as it was made: `env.verdict`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
+from twinstep.project.registry import Pair, Subject, load_object
+from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, files_hash, package_folder
+
+#: Where `pytest` writes its verdict, below the folder it runs in.
+LOCAL = Path(".twinstep/verdict.json")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run of the suite said of one candidate under one choice of parameters.
+
+    word: as pytest printed it (`equal`, `differs`, ...), or why there is none. verified:
+    whether the word is `equal` and holds here: same contract, same sources, same platform,
+    this kind of auto-reset. pair: `pong@fs8-jax`. detail: the entry of verdict.json.
+    source: the file it was read from.
+    """
+
+    word: str
+    verified: bool
+    pair: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    def __str__(self) -> str:
+        where = f" ({self.source})" if self.source else ""
+        return f"{self.pair or 'this environment'}: {self.word}{where}"
+
+
+def sources_hash(candidate: CandidateRef) -> str:
+    """Return the hash of what makes up a candidate here: its packages and its compiled part."""
+    try:
+        hashed = files_hash([package_folder(name) for name in candidate.packages])
+        return hashed + (load_object(candidate.build)() if candidate.build else "")
+    except (UserError, ImportError):
+        return ""
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes a candidate's numbers."""
+    # By name: importing JAX takes longer than most runs without it.
+    return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
+
+
+def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
+    """Return the newest verdict there is: this folder's own, else the one that came along.
+
+    One of another platform speaks only where none is of this one.
+    """
+    if pair is None:
+        return Verdict("the reference itself", True)
+    params = dict(subject.contract.params)
+    same = [v for v in subject.env.variants if subject.env.params(v.params) == params]
+    if not same:
+        return Verdict("not verified: no declared variant has these parameters", False)
+    label = Pair(Subject(subject.env, same[0]), pair.candidate).label
+    found = [(path, _entry(path, label)) for path in (LOCAL, *_packaged(pair.candidate))]
+    held = [(path, entry) for path, entry in found if entry is not None]
+    held.sort(key=lambda one: one[1]["platform"] != platform)
+    if held:
+        path, entry = held[0]
+        return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
+    command = f"pytest -m level3 --env {subject.env.name}"
+    return Verdict(f"not verified here: run `{command}`", False, label)
+
+
+def _judge(
+    entry: Mapping[str, Any],
+    label: str,
+    path: Path,
+    subject: Subject,
+    candidate: CandidateRef,
+    platform: str,
+    auto_reset: str,
+) -> Verdict:
+    word = str(entry["verdict"])
+    if entry["contract_digest"] != subject.contract.digest():
+        word = "not verified: the contract has changed since"
+    elif entry.get("sources") != sources_hash(candidate):
+        word = "not verified: the candidate's files have changed since"
+    elif (others := entry["versions"]) != (ours := versions()):
+        changed = [name for name in ours if others.get(name) != ours[name]]
+        words = [f"{name} {ours[name]} (verified: {others.get(name)})" for name in changed]
+        word = f"not verified with {', '.join(words)}"
+    elif entry["platform"] != platform:
+        word = f"not verified on {platform}: the verdict is for {entry['platform']}"
+    elif word == "equal" and auto_reset not in entry["auto_reset"]:
+        known = ", ".join(entry["auto_reset"]) or "none"
+        word = f"not verified with auto_reset '{auto_reset}' (verified: {known})"
+    return Verdict(word, word == "equal", label, entry, path.as_posix())
+
+
+def _entry(path: Path, label: str) -> Mapping[str, Any] | None:
+    try:
+        held = json.loads(path.read_text())
+        entry = held.get("pairs", {}).get(label)
+    except (OSError, ValueError):
+        return None
+    if not entry or entry["verdict"].startswith("not verified"):
+        return None
+    return {**entry, "versions": held.get("versions", {})}
+
+
+def _packaged(candidate: CandidateRef) -> list[Path]:
+    package = candidate.factory.partition(":")[0].rpartition(".")[0]
+    try:
+        names = (PACKAGED, PACKAGED_GPU) if package else ()
+        return [package_folder(package) / name for name in names]
+    except UserError:
+        return []
+
+
+def encode(verdict: dict[str, Any]) -> bytes:
+    """Return the verdict's bytes on disk."""
+    return (json.dumps(verdict, sort_keys=True, indent=1, allow_nan=False) + "\n").encode()

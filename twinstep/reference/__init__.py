@@ -1,0 +1,1 @@
+"""The oracle's process, its recorded traces and their cache."""

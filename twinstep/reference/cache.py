@@ -1,0 +1,249 @@
+"""The trace cache: recorded episodes on disk, found again by what they depend on.
+
+An entry is a folder `traces/<key>` that holds a trace set; `tracekey` says what the key hashes.
+An entry appears whole or not at all; one that does not check out is recorded again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from twinstep._lib import paths
+from twinstep.errors import UserError
+from twinstep.reference import locks
+from twinstep.reference.cache_key import key_of, material, sources_of
+from twinstep.reference.export import export, read_export
+from twinstep.reference.trace_file import TraceDamaged
+from twinstep.reference.trace_set import TraceSet, read_manifest, read_set, write_manifest
+
+#: Gigabytes of traces that the cache may hold; TWINSTEP_CACHE_GB overrides it.
+DEFAULT_GIGABYTES = 10.0
+#: Seconds for which a set stays after it was used, whatever the limit: a run may be at it.
+IN_USE = 3600.0
+
+
+class CacheWarning(UserWarning):
+    """The cache cannot be used as it should; the run goes on without it."""
+
+
+class Entry(NamedTuple):
+    """What the cache holds under a key; used: the time of its last use, parts: its material."""
+
+    key: str
+    used: float
+    size: int
+    parts: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """A set that is asked for. record: called with a folder; returns the chunks written there."""
+
+    key: str
+    parts: dict[str, Any]
+    record: Callable[[str], list[dict[str, Any]]]
+    reduce: list[dict[str, str]]
+
+
+class TraceCache:
+    """Finds trace sets, or has them recorded.
+
+    An unwritable or full folder is no error: traces then live in a temporary folder for as
+    long as this object does, and one warning says so.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = (root or paths.cache_dir()) / "traces"
+        self._spare: tempfile.TemporaryDirectory[str] | None = None
+        self._warned = False
+        self._used: set[str] = set()
+
+    def get(
+        self,
+        parts: dict[str, Any],
+        record: Callable[[str], list[dict[str, Any]]],
+        reduce: list[dict[str, str]],
+    ) -> TraceSet:
+        """Return the set for `parts`, calling `record(folder)` where it is not there yet.
+
+        reduce: name and reduction of each measure, kept in the manifest.
+        """
+        wanted = _Wanted(key_of(parts), parts, record, reduce)
+        held = self._find_or_make(wanted)
+        held.touch()
+        self._used.add(wanted.key)
+        return dataclasses.replace(held, renew=lambda: self.get(parts, record, reduce))
+
+    def close(self) -> None:
+        """Remove the temporary folder that stood in for an unusable cache, if there was one."""
+        if self._spare is not None:
+            self._spare.cleanup()
+            self._spare = None
+
+    def find(self, key: str) -> TraceSet | None:
+        """Return the entry with this key if it is held and fits its name."""
+        try:
+            manifest = read_manifest(self.root / key)
+        except TraceDamaged:
+            return None
+        return TraceSet(self.root / key, manifest) if key_of(manifest["material"]) == key else None
+
+    def entries(self) -> list[Entry]:
+        """List what is cached, used longest ago first. What goes meanwhile is left out."""
+        found = []
+        for path in self.root.iterdir() if self.root.is_dir() else ():
+            if path.name.startswith("."):
+                continue
+            try:
+                used = path.lstat().st_mtime
+            except OSError:
+                continue
+            held = self.find(path.name)
+            parts = held.manifest["material"] if held is not None else {}
+            found.append(Entry(path.name, used, locks.size_of(path), parts))
+        return sorted(found, key=lambda entry: entry.used)
+
+    def damage(self, key: str) -> str:
+        """Return what is wrong with an entry, every byte of it checked; "" if nothing is."""
+        try:
+            if key_of(read_set(self.root / key).manifest["material"]) != key:
+                raise TraceDamaged("it belongs to other sources")
+        except TraceDamaged as problem:
+            return str(problem)
+        return ""
+
+    def evict(self, limit: float | None = None) -> list[str]:
+        """Drop the entries used longest ago until the cache is within its limit.
+
+        What this object has given out stays, and what any run has used in the last hour.
+        """
+        if limit is None:
+            limit = _gigabytes() * 1e9
+        held = self.entries()
+        total = sum(entry.size for entry in held)
+        dropped = []
+        for entry in held:
+            if total <= limit:
+                break
+            if entry.key not in self._used and time.time() - entry.used > IN_USE:
+                self.drop(entry.key)
+                dropped.append(entry.key)
+                total -= entry.size
+        return dropped
+
+    def drop(self, key: str) -> None:
+        """Remove an entry; a reader that has its files open is not disturbed."""
+        locks.bury(self.root, key)
+
+    def _find_or_make(self, wanted: _Wanted) -> TraceSet:
+        key, parts = wanted.key, wanted.parts
+        if self._spare is not None:
+            held, _ = _look(Path(self._spare.name) / key, parts)
+            if held is not None:
+                return held
+        held, problem = _look(self.root / key, parts)
+        if held is not None:
+            return held
+        if paths.writable(self.root):
+            try:
+                with locks.locked(self.root, key):
+                    # Another run may have recorded or mended it while this one waited.
+                    held, problem = _look(self.root / key, parts)
+                    if held is not None:
+                        return held
+                    if problem:
+                        self._warn_damaged(key, problem)
+                        self.drop(key)
+                    made = self._make(self.root, wanted)
+                self._used.add(key)
+                locks.reap(self.root)
+                self.evict()
+                return made
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+                    raise
+                self._warn_unusable(f"trace cache {self.root}: {error.strerror}")
+        else:
+            if problem:
+                self._warn_damaged(key, problem)
+            self._warn_unusable(f"trace cache {self.root} cannot be written")
+        return self._in_spare(wanted)
+
+    def _make(self, root: Path, wanted: _Wanted) -> TraceSet:
+        draft = locks.draft(root, wanted.key)
+        try:
+            chunks = wanted.record(str(draft))
+            manifest = write_manifest(draft, wanted.parts, chunks, wanted.reduce)
+            os.rename(draft, root / wanted.key)
+        except BaseException:
+            locks.remove(draft)
+            raise
+        return TraceSet(root / wanted.key, manifest)
+
+    def _in_spare(self, wanted: _Wanted) -> TraceSet:
+        if self._spare is None:
+            self._spare = tempfile.TemporaryDirectory(prefix="twinstep-traces-")
+        root = Path(self._spare.name)
+        try:
+            locks.bury(root, wanted.key)  # what is there was found damaged
+            return self._make(root, wanted)
+        except OSError as error:
+            raise UserError(
+                f"traces can be written neither to {self.root} nor to {root} "
+                f"({error.strerror}): free some space or set TWINSTEP_CACHE"
+            ) from error
+
+    def _warn_damaged(self, key: str, why: str) -> None:
+        self._warn(f"cached trace {key[:8]} is not usable ({why}); recording it again")
+
+    def _warn_unusable(self, why: str) -> None:
+        """Say once that nothing is kept."""
+        if not self._warned:
+            self._warned = True
+            self._warn(f"{why}: traces are recorded anew in each run; set TWINSTEP_CACHE")
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(text, CacheWarning, stacklevel=3)
+
+
+def _look(folder: Path, parts: dict[str, Any]) -> tuple[TraceSet | None, str]:
+    """Return the set in a folder if it is whole and these parts', else what is wrong with it."""
+    if not os.path.lexists(folder):
+        return None, ""
+    try:
+        held = read_set(folder)
+        if held.manifest["material"] != parts:
+            raise TraceDamaged("it belongs to other sources")
+    except TraceDamaged as problem:
+        return None, str(problem)
+    return held, ""
+
+
+def _gigabytes() -> float:
+    text = os.environ.get("TWINSTEP_CACHE_GB", "")
+    try:
+        return float(text) if text else DEFAULT_GIGABYTES
+    except ValueError as error:
+        raise UserError(f"TWINSTEP_CACHE_GB is '{text}', not a number of gigabytes") from error
+
+
+__all__ = [
+    "CacheWarning",
+    "Entry",
+    "TraceCache",
+    "TraceDamaged",
+    "TraceSet",
+    "export",
+    "key_of",
+    "material",
+    "read_export",
+    "sources_of",
+]

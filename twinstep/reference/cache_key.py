@@ -1,0 +1,116 @@
+"""What recorded episodes depend on: everything that can change a byte of them, by name.
+
+Computed without starting the oracle, so that a run on cached traces never starts it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from twinstep import contract, drivers, frames
+from twinstep.contract import canonical_json
+from twinstep.errors import UserError
+from twinstep.frames import Start
+from twinstep.inputs.batching import lanes_of
+from twinstep.project import registry
+from twinstep.project.registry import Subject
+from twinstep.project.source_hash import package_folder
+from twinstep.reference import recording, trace_file, worker
+
+_BUILT = {"__pycache__", "target", "node_modules"}
+
+
+def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
+    """Return everything that can change a byte of these traces, by name."""
+    start_bytes = hashlib.sha256(starts.seed.tobytes())
+    for name, value in sorted(starts.fields.items()):
+        start_bytes.update(name.encode() + b"\0" + value.tobytes())
+    return {
+        "format": trace_file.FORMAT,
+        "environment": subject.env.name,
+        "contract": subject.contract.digest(),
+        "upstream": dict(subject.probe.pins),
+        "bridge": sources_below(package_folder(subject.env.oracle.package)),
+        "driver": driver,
+        "driver_source": _driver_sources(subject, driver),
+        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract),
+        "python": "{}.{}".format(*sys.version_info),
+        "numpy": np.__version__,
+        "starts": start_bytes.hexdigest(),
+        "episodes": len(starts.seed),
+        "horizon": horizon,
+        "lanes": lanes_of(subject.contract),
+    }
+
+
+def key_of(parts: dict[str, Any]) -> str:
+    """Return the entry's name for what it depends on."""
+    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:40]
+
+
+def sources_of(*modules: ModuleType) -> str:
+    """Return the sha256 of these modules' sources."""
+    text = "".join(inspect.getsource(module) for module in modules)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sources_below(folder: Path, without: Iterable[Path] = ()) -> str:
+    """Return the sha256 over names and bytes of a package's files, compiled modules included.
+
+    without: folders inside it that do not count.
+    """
+    left_out = set(without)
+    found = []
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        hidden = any(part.startswith(".") or part in _BUILT for part in inner.parts)
+        if not hidden and path.suffix != ".pyc" and left_out.isdisjoint(path.parents):
+            found.append((inner.as_posix(), path))
+    return _hash_of((name, path) for name, path in sorted(found) if path.is_file())
+
+
+def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
+    total = hashlib.sha256()
+    for name, path in files:
+        data = path.read_bytes()
+        total.update(f"{name}\0{len(data)}\0".encode() + data)
+    return total.hexdigest()
+
+
+def _driver_sources(subject: Subject, driver: str) -> str:
+    """Hash a driver with what it may import: the whole package that it lives in.
+
+    One of the core's is its module. In a driver's own package, the packages of candidates
+    inside it do not count: an edit of a candidate does not change what the oracle does.
+    """
+    path = subject.driver(driver)
+    # It may be made in another module than the one that names it.
+    homes = {path.partition(":")[0], registry.load_object(path).__module__}
+    homes = {home for home in homes if home.partition(".")[0] not in sys.stdlib_module_names}
+    candidates = set()
+    for name in {name for ref in subject.env.candidates for name in ref.packages}:
+        try:
+            candidates.add(package_folder(name))
+        except UserError:
+            continue  # it is not here; its own tests say so
+    return "".join(_home_sources(home, candidates) for home in sorted(homes))
+
+
+def _home_sources(home: str, candidates: set[Path]) -> str:
+    package = home.rpartition(".")[0]
+    if package == drivers.__package__:
+        return sources_of(importlib.import_module(home))
+    if package:
+        return sources_below(package_folder(package), candidates)
+    # A module outside any package may import the modules beside it.
+    folder = Path(str(importlib.import_module(home).__file__)).parent
+    return _hash_of((path.name, path) for path in sorted(folder.glob("*.py")))

@@ -1,0 +1,256 @@
+"""The parent's side of an oracle's child process: start it, ask it, notice when it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from multiprocessing import Pipe
+from typing import Any, NoReturn
+
+import numpy as np
+
+import twinstep
+from twinstep._lib.spawn import child_command
+from twinstep.errors import OracleFailed, OracleMissing
+from twinstep.frames import Frame, Start
+from twinstep.project import registry
+from twinstep.project.registry import Subject
+from twinstep.reference import worker
+from twinstep.reference.recording import Trial
+from twinstep.reference.worker import LIFE
+
+#: Seconds that fetching and building a reference may take.
+SETUP_LIMIT = 900.0
+#: Requests that hang on nothing asked before, so that a fresh child can answer them as well.
+_ALONE = frozenset(
+    ("call", "places", "steps", "restarts", "replays", "hidden_after", "record", "record_shipped")
+)
+#: What faulthandler writes before the stack of the thread that got the signal.
+_STACK = "Current thread "
+#: How many child processes this process has started; a test proves it stays 0 on warm traces.
+started = 0
+
+
+class _Crashed(OracleFailed):
+    """A signal ended the child."""
+
+
+class OracleProcess:
+    """The oracle of a subject, in a child process that is started at its first use.
+
+    Every request raises OracleFailed if the reference crashes, raises, or shows no sign of
+    life for the declaration's `limit` seconds; the next request starts a fresh child.
+    A crash is asked for once more where a fresh child can answer: only one that repeats says
+    something of the request. `crashes` tells of those that did not, and so does the verdict.
+    Raises OracleMissing where the reference cannot run here.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._process: subprocess.Popen[bytes] | None = None
+        self._offered: list[str] = []
+        self.crashes: list[str] = []
+
+    def offers(self, method: str) -> bool:
+        """Whether the oracle has this optional method (starts the child)."""
+        self._ensure()
+        return method in self._offered
+
+    def reset(self, start: Start) -> Frame:
+        """Begin the episode of a single start."""
+        return self._ask("reset", start)
+
+    def step(self, action: np.ndarray) -> Frame:
+        """Apply an action [P, ...]."""
+        return self._ask("step", action)
+
+    def restart(self) -> Frame:
+        """Return the frame of the reference's own auto-reset."""
+        return self._ask("restart")
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Continue from a single state."""
+        self._ask("load", state)
+
+    def explain(self, state: dict[str, np.ndarray], action: np.ndarray) -> str:
+        """Return the reference's own words for one step."""
+        return self._ask("explain", state, action)
+
+    def call(self, module: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+        """Evaluate a module on inputs with a leading N."""
+        return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
+
+    def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
+        """Return the states and modules' inputs [count, ...] that the reference places.
+
+        dtype: what the candidate that is asked about them computes in.
+        """
+        return self._ask("places", count, seed, dtype)
+
+    def steps(
+        self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start
+    ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
+        """Load states [N, ...] and apply actions [H, N, P, ...]: frames [H, N, ...], events."""
+        return self._ask("steps", states, actions, begin)
+
+    def restarts(self, states: dict[str, np.ndarray], begin: Start) -> dict[str, np.ndarray]:
+        """Load states [N, ...] and restart each: frames path -> [N, ...]."""
+        return self._ask("restarts", states, begin)
+
+    def replays(
+        self, trials: list[tuple[Start, np.ndarray]]
+    ) -> list[tuple[dict[str, np.ndarray], np.ndarray, str]]:
+        """Play given actions [T, P, ...] from each single start."""
+        return self._ask("replays", trials)
+
+    def hidden_after(self, trials: list[Trial]) -> list[dict[str, np.ndarray]]:
+        """Play each trial and return the hidden fields of the state that it leads to."""
+        return self._ask("hidden_after", trials)
+
+    def record(
+        self, driver: str, starts: Start, horizon: int, lanes: int, folder: str
+    ) -> list[dict[str, Any]]:
+        """Record the starts into chunk files in `folder`; return their manifest entries."""
+        return self._ask("record", driver, starts, horizon, lanes, folder)
+
+    def record_shipped(self, driver: str, seeds: np.ndarray, folder: str) -> list[dict[str, Any]]:
+        """Record lanes under same-step auto-reset into `folder`; return the manifest's entry."""
+        return self._ask("record_shipped", driver, seeds, folder)
+
+    def close(self) -> None:
+        """End the child."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        self._pipe.close()
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._life.close()
+        self._log.close()
+
+    def _ensure(self) -> None:
+        global started
+        if self._process is not None:
+            return
+        probe = self.subject.probe
+        if probe.problem:
+            raise OracleMissing(probe.problem, probe.mend)
+        started += 1
+        self._pipe, theirs = Pipe()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+        with tempfile.NamedTemporaryFile(prefix="twinstep-life-", delete=False) as file:
+            file.write(bytes(LIFE.size))
+            file.flush()
+            self._life = mmap.mmap(file.fileno(), LIFE.size)
+        command = child_command(worker.__name__, theirs.fileno(), file.name)
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            # The oracle never needs JAX's accelerator; a candidate here may hold it all.
+            env=os.environ | {"JAX_PLATFORMS": "cpu"},
+        )
+        theirs.close()
+        self._file = file.name
+        params = dict(self.subject.contract.params)
+        where = registry.locator(self.subject.env.name)
+        try:
+            opened = (where, params, twinstep.__file__)
+            self._offered = self._ask("open", *opened, limit=SETUP_LIMIT)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._file)
+
+    def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
+        try:
+            return self._ask_once(method, *args, limit=limit)
+        except _Crashed as crash:
+            if method not in _ALONE:
+                raise
+            answer = self._ask_once(method, *args, limit=limit)
+            self.crashes.append(f"{crash}, and answered `{method}` when it was asked again")
+            return answer
+
+    def _ask_once(self, method: str, *args: Any, limit: float | None) -> Any:
+        if method != "open":
+            self._ensure()
+        limit = self.subject.env.oracle.limit if limit is None else limit
+        try:
+            self._pipe.send((method, args))
+            self._wait(limit)
+            kind, value = self._pipe.recv()
+        except (BrokenPipeError, ConnectionResetError, EOFError):
+            self._fail(*self._how_it_ended())
+        except KeyboardInterrupt:
+            self._kill()
+            raise
+        if kind == "ok":
+            return value
+        if kind == "raise":
+            raise value
+        what, trace = value
+        self._log.write(trace.encode())
+        raise OracleFailed(f"the oracle raised {what}", self._where())
+
+    def _wait(self, limit: float) -> None:
+        beat, since = self._life_now(), time.monotonic()
+        while not self._pipe.poll(0.2):
+            now = self._life_now()
+            if now != beat:
+                beat, since = now, time.monotonic()
+            elif time.monotonic() - since > limit:
+                self._kill_and_fail(f"the oracle hung: no sign of life for {limit:g} s")
+
+    def _life_now(self) -> tuple[int, int, int]:
+        return LIFE.unpack_from(self._life, 0)
+
+    def _where(self) -> str:
+        _, episode, step = self._life_now()
+        return f"start {episode}, step {step}"
+
+    def _how_it_ended(self) -> tuple[type[OracleFailed], str]:
+        assert self._process is not None
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return OracleFailed, "the oracle closed its pipe"
+        if code < 0:
+            return _Crashed, f"the oracle crashed ({signal.Signals(-code).name})"
+        return OracleFailed, f"the oracle's process ended with exit code {code}"
+
+    def _log_tail(self) -> str:
+        """Return the log's last line, or where Python was when a signal came."""
+        self._log.seek(0)
+        log = self._log.read().decode(errors="replace").strip()
+        _, crashed, stack = log.rpartition(_STACK)
+        lines = stack.splitlines()[1:2] if crashed else log.splitlines()[-1:]
+        return re.sub(r'"[^"]*/', '"', lines[0]).strip()[:200] if lines else ""
+
+    def _fail(self, kind: type[OracleFailed], what: str) -> NoReturn:
+        where, tail = self._where(), self._log_tail()
+        self._kill()
+        raise kind(f"{what}{f' [{tail}]' if tail else ''}", where)
+
+    def _kill_and_fail(self, what: str) -> NoReturn:
+        where = self._where()
+        self._kill()
+        raise OracleFailed(what, where)
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self.close()

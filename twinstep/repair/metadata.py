@@ -1,0 +1,89 @@
+"""What a record takes from elsewhere than its journal: declaration, verdict, the branch's files.
+
+What cannot be found here is left empty, never guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twinstep.errors import UserError
+from twinstep.project import registry
+from twinstep.project.workspace import Repository, git, may_edit
+from twinstep.repair.history import Record
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Empty or None where unknown.
+
+    contract, oracle: version and title. modules: names of the contract's. lines: of the
+    candidate's files, in the commit that the run began from and in the newest one. verdicts:
+    what the verdict of a verified run says, a line per variant.
+    """
+
+    contract: str = ""
+    oracle: str = ""
+    modules: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None
+    verdicts: tuple[str, ...] = ()
+
+
+def find(record: Record, folder: Path) -> Facts:
+    """Return the facts of a run. folder: the run's."""
+    contract, oracle, modules, edit = "", "", (), None
+    with contextlib.suppress(UserError):
+        env = registry.environment(record.settings["env"])
+        contracts = [registry.Subject(env, variant).contract for variant in env.variants]
+        contract = _joined(one.version for one in contracts)
+        modules = tuple(dict.fromkeys(m.name for one in contracts for m in one.modules))
+        oracle = env.oracle.title
+        known = {ref.name: ref for ref in env.candidates}
+        edit = known[name].edit if (name := record.settings["candidate"]) in known else None
+    pairs = _verdict(folder) if record.verified else {}
+    # What was verified is what the verdict names, whatever is installed now.
+    contract = _joined(pair["contract"] for pair in pairs.values()) or contract
+    oracle = _joined(pair["oracle"] for pair in pairs.values()) or oracle
+    lines = None
+    if edit is not None:
+        with contextlib.suppress(UserError):
+            base = record.settings["base"]
+            lines = lines_in(base, edit), lines_in(record.commit, edit)
+    return Facts(contract, oracle, modules, lines, tuple(map(_said, pairs, pairs.values())))
+
+
+def lines_in(commit: str, globs: Sequence[str]) -> int:
+    """Return how many lines of text a commit has in a candidate's files; UserError without it."""
+    repository = Repository.here()
+    empty = git(repository.root, "hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
+    rows = git(
+        repository.root, "diff-tree", "-r", "-z", "--numstat", "--no-renames", empty, commit,
+        "--", str(repository.inner),
+    )  # fmt: skip
+    total = 0
+    for row in rows.decode(errors="surrogateescape").split("\0")[:-1]:
+        added, _, path = row.split("\t", 2)
+        inside = Path(path).relative_to(repository.inner).as_posix()
+        total += int(added) if added != "-" and may_edit(globs, inside) else 0
+    return total
+
+
+def _verdict(folder: Path) -> Mapping[str, Any]:
+    try:
+        return json.loads((folder / "verdict.json").read_text())["pairs"]
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def _said(label: str, pair: Mapping[str, Any]) -> str:
+    lacks = f" (missing: {', '.join(pair['missing'])})" if pair["missing"] else ""
+    return f"{label}: {pair['verdict']}{lacks}"
+
+
+def _joined(names: Any) -> str:
+    return ", ".join(dict.fromkeys(names))

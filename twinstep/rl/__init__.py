@@ -1,0 +1,1 @@
+"""Policies, PPO, opponents and rollouts over `Env`."""

@@ -1,0 +1,217 @@
+"""Games of two players as one of them sees them: the other one's moves belong to the environment.
+
+A player is a pure function `player(obs[N, ...], legal[N, A], word u32[N], xp) -> i32[N]`, the same
+code for NumPy and JAX; `word` is a random number of its own for every decision.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from twinstep.contract import Contract
+from twinstep.env.make import Env
+from twinstep.env.timestep import TimeStep
+from twinstep.environment import Environment
+from twinstep.errors import UserError
+from twinstep.frames import Array
+from twinstep.project import registry
+
+Player = Callable[[Array, Array, Array, Any], Array]
+
+
+def player_of(env: Environment, name: str) -> Player:
+    """Return a declared player by name; UserError if there is none."""
+    if name not in env.players:
+        raise registry.unknown(f"player of {env.name}", name, env.players)
+    return registry.load_object(env.players[name])
+
+
+def words(seeds: Array, count: Array, salt: int, xp: Any) -> Array:
+    """Return u32[N] that look random in (seeds u32[N, 2], count u32[N], salt)."""
+    x = seeds[..., 0] * np.uint32(0x9E3779B1) + seeds[..., 1] * np.uint32(0x85EBCA77)
+    return mixed(x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D))
+
+
+def mixed(x: Array) -> Array:
+    """Return u32 words that look random in u32 words of any shape."""
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return x ^ (x >> np.uint32(16))
+
+
+class VersusState(NamedTuple):
+    """inner: the environment's. obs: what the other player sees, [N, ...]. legal: bool[N, 2, A].
+
+    seeds: u32[N, 2], of the lanes, for the other's random numbers. count: u32[N], steps so far.
+    played: i32[N, 2], the latest actions of both. potential: f32[N], of the present state.
+    """
+
+    inner: Any
+    obs: Array
+    legal: Array
+    seeds: Array
+    count: Array
+    played: Array
+    potential: Array
+
+
+def joint_actions(state: Any, actions: np.ndarray) -> np.ndarray:
+    """Return the actions of all players in the step that led to `state`."""
+    return np.asarray(state.played) if isinstance(state, VersusState) else actions
+
+
+class Game:
+    """What an environment of two shows to policies of one player, and what it pays them.
+
+    A game is worth 1 to who wins it, 1/2 in a tie and 0 else, paid with its last step: the mean
+    return is the win rate. potential: obs[N, ...], xp -> f32[N], pays its increase in addition
+    (shaping; 0 where a game ends, so that no policy is better for it); None for nothing.
+    """
+
+    def __init__(
+        self, env: Env, potential: Callable[[Array, Any], Array] | None, gamma: float
+    ) -> None:
+        if env.contract.players != 2 or not env.contract.masked:
+            raise UserError(f"{env.id} is no game of two players with legal action masks")
+        self._env = env
+        self._potential, self._gamma = potential, np.float32(gamma)
+        self.contract: Contract = dataclasses.replace(env.contract, players=1)
+        self.joint = env.contract
+        self.backend, self.auto_reset = env.backend, env.auto_reset
+        self.traceable, self.independent = env.traceable, env.independent
+        self.dtype, self.platform = env.dtype, env.platform
+
+    def close(self) -> None:
+        """Free what the environment holds."""
+        self._env.close()
+
+    def _worth(self, obs: Array, xp: Any) -> Array:
+        if self._potential is None:
+            return xp.zeros(len(obs), np.float32)
+        return self._potential(obs, xp)
+
+    def _paid(self, reward: Array, ended: Array, before: Array, here: Array, xp: Any) -> Array:
+        """Return what a step pays, f32[N].
+
+        reward: the environment's, f32[N]. before, here: what the potential was and is.
+        """
+        won = (reward + np.float32(1)) * np.float32(0.5)
+        paid = xp.where(ended, won, xp.zeros_like(won))
+        if self._potential is not None:
+            paid = paid + self._gamma * xp.where(ended, xp.zeros_like(here), here) - before
+        return paid
+
+
+class Versus(Game):
+    """An environment of two as its first player sees it; see env.Env for what is alike."""
+
+    def __init__(
+        self,
+        env: Env,
+        other: Player,
+        potential: Callable[[Array, Any], Array] | None = None,
+        gamma: float = 1.0,
+    ) -> None:
+        super().__init__(env, potential, gamma)
+        self._other = other
+
+    def reset(self, seeds: Array) -> tuple[VersusState, TimeStep]:
+        """Begin a game per seed u32[N, 2]."""
+        inner, now = self._env.reset(seeds)
+        now = on_host(now)
+        seeds = np.asarray(seeds, np.uint32)
+        count = np.zeros(len(seeds), np.uint32)
+        state = VersusState(
+            inner,
+            now.obs[:, 1],
+            _legal(now),
+            seeds,
+            count,
+            np.zeros((len(seeds), 2), np.int32),
+            self._worth(now.obs[:, 0], np),
+        )
+        return state, self._first(now, now.reward[:, 0], now.final_obs[:, 0])
+
+    def step(self, state: VersusState, actions: Array) -> tuple[VersusState, TimeStep]:
+        """Apply actions i32[N] or [N, 1] of the first player.
+
+        Inside a trace the other player is traced, too; outside it plays in NumPy, so that all games
+        in one environment share that one's compiled step.
+        """
+        traced = isinstance(actions, Tracer)
+        xp: Any = jnp if traced else np
+        word = words(state.seeds, state.count, 1, xp)
+        theirs = self._other(state.obs, state.legal[:, 1], word, xp)
+        played = xp.stack([actions.reshape(-1).astype(np.int32), theirs.astype(np.int32)], 1)
+        # A policy draws something even where it is not asked.
+        played = xp.where(state.legal.any(-1), played, xp.zeros_like(played))
+        inner, now = self._env.step(state.inner, played)
+        now = now if traced else on_host(now)
+        here = self._worth(now.obs[:, 0], xp)
+        ended = now.terminated | now.truncated
+        reward = self._paid(now.reward[:, 0], ended, state.potential, here, xp)
+        state = VersusState(
+            inner,
+            now.obs[:, 1],
+            _legal(now),
+            state.seeds,
+            state.count + np.uint32(1),
+            played,
+            here,
+        )
+        return state, self._first(now, reward, now.final_obs[:, 0])
+
+    def _first(self, now: TimeStep, reward: Array, final_obs: Array) -> TimeStep:
+        return TimeStep(
+            now.obs[:, 0],
+            reward,
+            now.terminated,
+            now.truncated,
+            final_obs,
+            None,
+            _legal(now)[:, 0],
+        )
+
+
+def on_host(now: TimeStep) -> TimeStep:
+    """Return a step as NumPy arrays."""
+    return jax.tree.map(np.asarray, now)
+
+
+def _legal(now: TimeStep) -> Array:
+    assert now.legal is not None, "asked of masked games only"
+    return now.legal
+
+
+#: Where one policy plays: an environment of one player, or of two with the other one inside.
+Arena = Env | Versus
+
+
+def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) -> np.ndarray:
+    """Let two players play; return what each game was worth to the first, f64[K].
+
+    Each of `lanes` plays the same number of games, its first ones, at least `games` in all.
+    """
+    game = Versus(env, other)
+    seeds = np.stack([np.arange(lanes, dtype=np.uint32), np.full(lanes, 7 << 28, np.uint32)], -1)
+    each = -(-games // lanes)
+    state, now = game.reset(seeds)
+    worth = np.zeros((lanes, each))
+    done = np.zeros(lanes, int)
+    count = np.zeros(lanes, np.uint32)
+    while (done < each).any():
+        word = words(seeds, count, 0, np)
+        obs, legal = np.asarray(now.obs), np.asarray(now.legal)
+        state, now = game.step(state, np.asarray(first(obs, legal, word, np)))
+        count += np.uint32(1)
+        over = np.asarray(now.terminated | now.truncated) & (done < each)
+        worth[over, done[over]] = np.asarray(now.reward)[over]
+        done += over
+    return worth.ravel()

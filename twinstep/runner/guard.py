@@ -1,0 +1,118 @@
+"""What a candidate's process may not do, and what its compiled programs may not contain.
+
+Static checks of its files come first (screening.py); this is the second line. An audit hook cannot
+be taken off again, but C code that a candidate loads would pass below it: what may be loaded is
+screened, and whoever wants a wall puts bubblewrap around the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twinstep._lib.paths import cache_dir, compiled_dir
+from twinstep.inputs.sampling import some_starts
+
+#: Primitives of JAX that call back into Python.
+CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "python_callback", "infeed")
+_FORBIDDEN = (
+    "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "os.kill",
+    "os.remove", "os.rename", "os.link", "os.symlink", "os.chmod", "os.truncate", "pty.",
+    "socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "shutil.",
+    "signal.pthread_kill", "sys.setprofile", "sys.settrace", "sys._getframe_all",
+)  # fmt: skip
+_WRITES = set("wax+")
+
+
+class Forbidden(RuntimeError):
+    """The candidate tried what a candidate may not do."""
+
+
+def begin(pipe: int) -> None:
+    """Forbid this process to open files for writing, traces, sockets and processes, from now on.
+
+    The folder of JAX's own compiled programs stays open. pipe: the descriptor that stays open.
+    """
+    compiled, cache = compiled_dir(), cache_dir()
+
+    def look(event: str, args: tuple[Any, ...]) -> None:
+        if event == "open":
+            _look_at_file(args, compiled, cache)
+        elif event.startswith(_FORBIDDEN) and not _of_jax(event, args, compiled):
+            raise Forbidden(f"a candidate may not do `{event}`")
+
+    sys.addaudithook(look)
+
+
+def _look_at_file(args: tuple[Any, ...], compiled: Path, cache: Path) -> None:
+    path, mode, flags = args
+    if isinstance(path, int) or path is None:
+        return
+    inner = Path(str(path if isinstance(path, str) else bytes(path).decode(errors="replace")))
+    inside = _within(inner, compiled)
+    writes = bool(_WRITES & set(mode)) if mode else bool(flags & 3)
+    if writes and not inside and str(inner) != "/dev/null":
+        raise Forbidden(f"a candidate may not write {inner.name}")
+    if not inside and _within(inner, cache):
+        raise Forbidden("a candidate may not read what the reference recorded")
+
+
+def _of_jax(event: str, args: tuple[Any, ...], compiled: Path) -> bool:
+    """Whether JAX moves or removes a compiled program of its own."""
+    files = [arg for arg in args if isinstance(arg, str | bytes)]
+    moves = event.startswith(("os.remove", "os.rename", "shutil."))
+    return moves and all(_within(Path(str(file)), compiled) for file in files)
+
+
+def _within(path: Path, folder: Path) -> bool:
+    return Path(path).absolute().resolve().is_relative_to(folder.resolve())
+
+
+def refused_programs(candidate: Any) -> list[str]:
+    """Return what the programs of a JAX candidate contain that they may not, a line each."""
+    pure = getattr(candidate, "pure", None)
+    if pure is None:
+        return []
+    return [
+        f"{where} calls back into Python ({name}): what it returns could come from anywhere"
+        for where, name in sorted(set(_callbacks(candidate)))
+    ]
+
+
+def _callbacks(candidate: Any) -> Iterator[tuple[str, str]]:
+    for where, jaxpr in _programs(candidate):
+        for equation in _equations(jaxpr):
+            if equation.primitive.name in CALLBACKS:
+                yield where, equation.primitive.name
+
+
+def _programs(candidate: Any) -> Iterator[tuple[str, Any]]:
+    """Trace reset and step of a single environment."""
+    import jax  # takes a second, and not every candidate needs it
+
+    contract = candidate.contract
+    one = jax.tree.map(lambda leaf: leaf[0], some_starts(contract, 1))
+    dtype, shape = contract.action_layout()
+    wide = jax.enable_x64(True) if candidate.dtype == "float64" else contextlib.nullcontext()
+    with wide:
+        reset = jax.make_jaxpr(candidate.pure.reset)(one)
+        yield "reset", reset
+        state = jax.eval_shape(candidate.pure.reset, one)
+        yield "step", jax.make_jaxpr(candidate.pure.step)(state, np.zeros(shape, dtype))
+        yield "its frame", jax.make_jaxpr(candidate.pure.frame)(state)
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """Return all equations of a jaxpr, those within others too."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    for equation in inner.eqns:
+        yield equation
+        for value in equation.params.values():
+            for part in value if isinstance(value, list | tuple) else [value]:
+                if hasattr(part, "eqns") or hasattr(part, "jaxpr"):
+                    yield from _equations(part)

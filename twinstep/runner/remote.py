@@ -1,0 +1,197 @@
+"""The harness' side of a candidate in its own process: it looks like the candidate itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import weakref
+from multiprocessing import Pipe
+from typing import Any
+
+import numpy as np
+
+from twinstep._lib.spawn import child_command
+from twinstep.frames import Array, Fields, Frame, Start
+from twinstep.project import registry
+from twinstep.project.registry import Pair
+from twinstep.protocols import ModuleCall
+from twinstep.runner import server
+from twinstep.runner.wire import Garbled, Held, pack, unpack
+
+#: What a candidate's process gets to know of this one's environment.
+KNOWN = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "TWINSTEP_CACHE", "PYTHONPATH",
+    "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
+)  # fmt: skip
+
+
+class CandidateDied(Exception):
+    """The candidate's process ended, hung or sent what is no answer."""
+
+
+class RemoteState:
+    """A state that the candidate's process keeps under a number, as long as this object lives."""
+
+    def __init__(self, held: Held, freed: list[int]) -> None:
+        self.held = held
+        weakref.finalize(self, freed.append, held.number)
+
+
+class RemoteCandidate:
+    """A Candidate (see protocols.py) whose code runs in another process.
+
+    It has the optional methods that the candidate has, but those of auto-reset. Whatever the
+    candidate raises comes back under its own name; CandidateDied is raised if its process ends,
+    says nothing for the candidate's `limit`, or sends what is no answer. A process that has died
+    stays dead.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self._process, self._pipe = _started()
+        self._freed: list[int] = []
+        self._limit = pair.candidate.limit
+        self._close = weakref.finalize(self, _end, self._process, self._pipe)
+        subject = pair.subject
+        about = self._exchange(
+            (
+                registry.locator(subject.env.name),
+                subject.variant.name,
+                dict(subject.contract.params),
+                pair.candidate.name,
+                pair.candidate.factory,
+            )
+        )
+        self._adopt(about, 0)
+
+    def _adopt(self, about: dict[str, Any], side: int) -> None:
+        self.dtype, self.platform = str(about["dtype"]), str(about["platform"])
+        self.any_size = bool(about["any_size"])
+        #: What its compiled programs contain that they may not, a line each.
+        self.refused = [str(line) for line in about["refused"]]
+        self._about, self._side = about, side
+        for name in about["methods"]:
+            if name in server.METHODS:
+                setattr(self, name, getattr(self, f"_{name}"))
+
+    def reset(self, starts: Start) -> tuple[RemoteState, Frame]:
+        """Begin one episode per lane of the batched start."""
+        return self._moved("reset", starts)
+
+    def step(self, state: RemoteState, actions: Array) -> tuple[RemoteState, Frame]:
+        """Apply actions [N, P, ...]; the state given is consumed."""
+        return self._moved("step", state.held, np.asarray(actions))
+
+    def close(self) -> None:
+        """End the process."""
+        self._close()
+
+    def _rollout(self, state: RemoteState, actions: Array) -> tuple[RemoteState, Frame]:
+        return self._moved("rollout", state.held, np.asarray(actions))
+
+    def _restart(self, state: RemoteState) -> tuple[RemoteState, Frame]:
+        return self._moved("restart", state.held)
+
+    def _load(self, fields: Fields) -> RemoteState:
+        return self._state(self._ask("load", {n: np.asarray(v) for n, v in fields.items()}))
+
+    def _copy(self, state: RemoteState) -> RemoteState:
+        return self._state(self._ask("copy", state.held))
+
+    def _frame(self, state: RemoteState) -> Frame:
+        return self._ask("frame", state.held)
+
+    def _call(self, module: str, inputs: Fields) -> dict[str, np.ndarray]:
+        return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
+
+    def _explain(self, state: Fields, action: Array) -> list[ModuleCall]:
+        fields = {n: np.asarray(v) for n, v in state.items()}
+        return self._ask("explain", fields, np.asarray(action))
+
+    def _eager(self) -> RemoteCandidate:
+        other = object.__new__(RemoteCandidate)
+        other._process, other._pipe, other._freed = self._process, self._pipe, self._freed
+        other._close, other._limit = self._close, self._limit
+        other._adopt(self._about, int(self._ask("eager")))
+        return other
+
+    def _moved(self, method: str, *args: Any) -> tuple[RemoteState, Frame]:
+        answer = self._ask(method, *args)
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            return answer
+        return self._state(answer[0]), answer[1]
+
+    def _state(self, held: Any) -> RemoteState:
+        if not isinstance(held, Held):
+            raise CandidateDied("it sent no state where it owes one")
+        return RemoteState(held, self._freed)
+
+    def _ask(self, method: str, *args: Any) -> Any:
+        freed, self._freed[:] = list(self._freed), []
+        return self._exchange((self._side, method, args, freed))
+
+    def _exchange(self, request: tuple[Any, ...]) -> Any:
+        try:
+            self._pipe.send_bytes(pack(request))
+            if not self._pipe.poll(self._limit):
+                self._close()
+                raise CandidateDied(f"its process said nothing for {self._limit:g} s")
+            answer = unpack(self._pipe.recv_bytes())
+            kind, *rest = answer
+        except (OSError, EOFError):
+            raise CandidateDied(self._how_it_ended()) from None
+        except (Garbled, TypeError, ValueError) as error:
+            self._close()
+            raise CandidateDied(f"its process sent what is no answer ({error})") from None
+        except KeyboardInterrupt:
+            self._close()
+            raise
+        if kind == "ok":
+            return rest[0]
+        name, text, trace = (str(part) for part in rest)
+        raise _named(name, trace)(text)
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "its process closed its pipe"
+        if code < 0:
+            return f"its process crashed ({signal.Signals(-code).name})"
+        return f"its process ended by itself with exit code {code}"
+
+
+def _named(name: str, trace: str) -> type[Exception]:
+    """Return an exception with the name and the traceback that the candidate's had."""
+    from twinstep.errors import CandidateBroken
+
+    if name == CandidateBroken.__name__:
+        return CandidateBroken
+    return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
+
+
+def _started() -> tuple[subprocess.Popen[bytes], Any]:
+    ours, theirs = Pipe()
+    process = subprocess.Popen(
+        child_command(server.__name__, theirs.fileno()),
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # Python would write what it compiled beside the sources.
+        env={n: os.environ[n] for n in KNOWN if n in os.environ} | {"PYTHONDONTWRITEBYTECODE": "1"},
+        # Nothing of the project lies in its folder.
+        cwd=tempfile.gettempdir(),
+        start_new_session=True,
+    )
+    theirs.close()
+    return process, ours
+
+
+def _end(process: subprocess.Popen[bytes], pipe: Any) -> None:
+    pipe.close()
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,119 @@
+"""The candidate's side: builds it, answers what it is asked, and is guarded while it does.
+
+Run by `client.py`. The requests are those of the Candidate protocol (protocols.py); a state stays
+here under a number.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from twinstep.environment import CandidateRef, Variant
+from twinstep.frames import Frame
+from twinstep.project import registry
+from twinstep.project.registry import Pair, Subject
+from twinstep.protocols import CANDIDATE_LADDER, offers
+from twinstep.runner import guard
+from twinstep.runner.runner import Runner
+from twinstep.runner.wire import Held, pack, unpack
+
+#: Optional methods that make sense from afar, beside those of the ladder.
+METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
+
+
+class CandidateHost:
+    """Owns the candidate and its states."""
+
+    def __init__(
+        self, locator: str, variant: str, params: dict[str, Any], name: str, factory: str
+    ) -> None:
+        env = registry.load_object(locator)
+        subject = Subject(env, Variant(variant, params))
+        runner = Runner.of(Pair(subject, CandidateRef(name, factory)))
+        self._isolation = runner.isolation
+        self._sides = [runner.candidate]
+        self._states: dict[int, Any] = {}
+        self._next = 0
+        self._untraced: Exception | None = None
+
+    def about(self) -> dict[str, Any]:
+        """Say what the candidate is and offers.
+
+        What cannot be traced cannot be looked through either: such a candidate, which may have
+        modules before it has a step, is asked for its modules alone.
+        """
+        side = self._sides[0]
+        refused: list[str] = []
+        try:
+            with self._isolation:
+                refused = guard.refused_programs(side)
+        except Exception as error:
+            self._untraced = error
+        return {
+            "dtype": side.dtype,
+            "platform": side.platform,
+            "any_size": bool(getattr(side, "any_size", False)),
+            "methods": [name for name in METHODS if offers(side, name)],
+            "refused": refused,
+        }
+
+    def answer(self, side: int, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
+        """Call a method; states given are consumed, but by those that only look at them."""
+        for number in freed:
+            self._states.pop(number, None)
+        if self._untraced is not None and method not in ("call", "eager"):
+            raise self._untraced
+        if method == "eager":
+            with self._isolation:
+                self._sides.append(self._sides[0].eager())
+            return len(self._sides) - 1
+        looks = method in ("copy", "frame")
+        given = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
+        with self._isolation:
+            made = getattr(self._sides[side], method)(*given)
+        if method in ("load", "copy"):
+            return self._keep(made)
+        if isinstance(made, tuple) and len(made) == 2 and not isinstance(made, Frame):
+            return self._keep(made[0]), made[1]
+        return made
+
+    def _state(self, held: Held, looks: bool) -> Any:
+        return self._states[held.number] if looks else self._states.pop(held.number)
+
+    def _keep(self, state: Any) -> Held:
+        self._next += 1
+        self._states[self._next] = state
+        return Held(self._next)
+
+
+def serve(handle: int) -> None:
+    """Answer until the pipe closes; the first message says what to build."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.enable()
+    pipe = Connection(handle)
+    host: CandidateHost | None = None
+    guard.begin(handle)
+    while True:
+        try:
+            request = unpack(pipe.recv_bytes())
+        except (EOFError, OSError):
+            break
+        try:
+            if host is None:
+                host = CandidateHost(*request)
+                answer: Any = ("ok", host.about())
+            else:
+                answer = ("ok", host.answer(*request))
+            data = pack(answer)
+        except BaseException as error:
+            data = pack(("raised", type(error).__name__, str(error), traceback.format_exc()))
+        try:
+            pipe.send_bytes(data)
+        except OSError:
+            break
+    os._exit(0)

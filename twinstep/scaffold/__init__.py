@@ -1,0 +1,1 @@
+"""`twinstep init`: the files of a new project, from templates."""

@@ -1,0 +1,1 @@
+"""The pytest plugin: options, selection, accounting, verdict."""

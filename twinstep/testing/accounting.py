@@ -1,0 +1,142 @@
+"""What one pair's tests add up to: counts, what was compared, and the verdict's word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twinstep.project.registry import Pair
+from twinstep.project.verdicts import sources_hash
+from twinstep.testing.harness import Lab, Settings
+
+#: A level 3 with fewer episodes a driver is no full verdict.
+FULL = Settings.episodes
+
+
+def notes_of(lab: Lab) -> dict[str, Any]:
+    """Return what the verdict says of a test's pair, as plain data."""
+    harness, made = lab.reference.harness, lab.built
+    if not lab.facts:
+        lab.facts = facts_of(lab.pair, harness.settings.seeds, bool(harness.imported))
+    known = dict(lab.facts)
+    if made:
+        gates = {path: repr(gate) for path, gate in lab.rules.gates.items()}
+        for named in lab.rules.named:
+            gates[f"{named.name} {named.path}".strip()] = repr(named.gate)
+        known |= {"dtype": made.dtype, "platform": made.platform}
+        known |= {"gates": gates, "owed": _owed(lab)}
+    lines = [*lab.notes.get("lines", []), *lab.reference.crashes]
+    return {**known, "level": lab.level, **lab.notes, "lines": lines}
+
+
+def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
+    """Return what is known of a pair before its candidate is built."""
+    subject = pair.subject
+    return {
+        "pair": pair.label,
+        "environment": subject.env.name,
+        "variant": subject.variant.name,
+        "candidate": pair.candidate.name,
+        "contract": subject.contract.version,
+        "contract_digest": subject.contract.digest(),
+        "params": {k: subject.contract.params[k] for k in sorted(subject.contract.params)},
+        "oracle": subject.env.oracle.title,
+        "pins": dict(subject.probe.pins),
+        "dtype": "",
+        "platform": "",
+        "gates": {},
+        "owed": [],
+        "sources": sources_hash(pair.candidate),
+        "seeds": seeds,
+        "imported": imported,
+    }
+
+
+def _owed(lab: Lab) -> list[str]:
+    """Return the level 3 comparisons without which a candidate is not verified."""
+    rules = lab.rules
+    kinds = ["lockstep"] if rules.lockstep() else []
+    kinds += ["resync"] if rules.from_states() else []
+    kinds += ["horizon"] if rules.horizons() else []
+    kinds += ["averages"] if rules.averages() else []
+    return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
+
+
+def new_pair(notes: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a pair of which nothing is counted yet."""
+    left_out = ("pair", "level", "coverage", "numbers", "lines")
+    kept = {name: value for name, value in notes.items() if name not in left_out}
+    lists = {"compared": [], "auto_reset": [], "batches": [], "lines": []}
+    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}, "not_run": 0}
+
+
+def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
+    """Add a test. outcome: passed, failed, errors, skipped or expected_failures."""
+    for name in ("dtype", "platform", "gates", "owed"):
+        pair[name] = pair[name] or notes[name]
+    count_outcome(pair, f"level{notes['level']}", outcome)
+    coverage = notes.get("coverage")
+    if coverage and notes.get("compared"):
+        seen = {name: value for name, value in coverage.items() if name not in ("driver", "key")}
+        known = pair["drivers"].setdefault(coverage["driver"], seen)
+        if seen["episodes"] > known["episodes"]:  # the long proof beside the usual one
+            pair["drivers"][coverage["driver"]] = seen
+    if outcome == "passed":
+        for name in ("compared", "auto_reset", "batches", "lines"):
+            pair[name] = sorted({*pair[name], *notes.get(name, [])})
+    elif outcome == "failed":
+        pair["lines"] = sorted({*pair["lines"], *notes.get("lines", [])})
+    pair["numbers"].update(notes.get("numbers", {}))
+
+
+def count_outcome(pair: dict[str, Any], level: str, outcome: str) -> None:
+    """Add an outcome to the counts of a level: `level1`, or `lost` where it is not known."""
+    names = ("passed", "failed", "errors", "skipped", "expected_failures")
+    held = pair["levels"].setdefault(level, dict.fromkeys(names, 0))
+    held[outcome] += 1
+
+
+def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:
+    """Return a pair's entry as it stands in verdict.json. complete: whether the run ended."""
+    numbers = {name: _plain(number) for name, number in sorted(pair["numbers"].items())}
+    made = {
+        **pair,
+        "levels": dict(sorted(pair["levels"].items())),
+        "drivers": dict(sorted(pair["drivers"].items())),
+        "numbers": numbers,
+        "missing": _missing(pair, complete),
+    }
+    return made | {"verdict": _word(made)}
+
+
+def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
+    """Say what a full verdict would need beside what was done."""
+    found = sorted(set(pair["owed"]) - set(pair["compared"]))
+    small = [n for n, seen in sorted(pair["drivers"].items()) if seen["episodes"] < FULL]
+    found += [f"{FULL} episodes of {name}" for name in small]
+    if count := pair["not_run"]:
+        found.append(f"{count} test{'s' * (count > 1)} that did not run")
+    return found if complete else [*found, "the run did not end"]
+
+
+def _word(pair: dict[str, Any]) -> str:
+    """Return the verdict in a few words. Never `equal` beside a failure."""
+    levels = pair["levels"].values()
+    if any(level["failed"] for level in levels):
+        return "differs"
+    if any(level["errors"] for level in levels):
+        return "error"
+    if any(level["expected_failures"] for level in levels):
+        return "differs as expected"
+    steps = sum(seen["steps"] for seen in pair["drivers"].values())
+    if not pair["compared"] or not steps:
+        played = pair["levels"].get("level4", {}).get("passed")
+        return "not verified step by step; policies score alike" if played else "not verified"
+    word = "equal in part" if pair["missing"] else "equal"
+    return f"{word} (imported traces)" if pair["imported"] else word
+
+
+def _plain(number: float) -> float | str:
+    """JSON has no infinity and no NaN; a candidate's error may be one."""
+    return number if np.isfinite(number) else str(number)

@@ -1,0 +1,418 @@
+"""What a test works with: the reference, the candidate, their traces, and how to fail.
+
+`Harness` lives for one pytest process and shares what is costly: one oracle process per
+subject, one compiled candidate per pair, one trace cache.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twinstep._lib.memory import keep_freed_memory
+from twinstep.compare import autoreset
+from twinstep.compare.arrays import Rules
+from twinstep.compare.lockstep import Outcome
+from twinstep.contract import Contract, Module
+from twinstep.diagnosis import report
+from twinstep.diagnosis.case import Answer, Case
+from twinstep.diagnosis.diagnose import bare, diagnose, shrink_episode
+from twinstep.diagnosis.report import Context
+from twinstep.env import host_engine, timestep
+from twinstep.env.timestep import StartTable
+from twinstep.environment import CandidateRef
+from twinstep.errors import CandidateBroken
+from twinstep.frames import Start
+from twinstep.inputs import batching
+from twinstep.inputs.batching import lanes_of, shipped
+from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
+from twinstep.inputs.seeds import seeds, starts_of
+from twinstep.project.registry import Pair, Subject
+from twinstep.reference.cache import TraceCache, TraceSet, key_of, material, sources_of
+from twinstep.reference.process import OracleProcess
+from twinstep.runner.runner import Runner
+
+if TYPE_CHECKING:
+    from twinstep.env.make import Env
+
+
+#: Bytes of one recording that are kept in memory between tests.
+_KEPT = 64 << 20
+
+
+class Divergence(AssertionError):
+    """The candidate differs from the oracle; `record` is the report."""
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        super().__init__(report.headline(record))
+        self.record = record
+
+
+class InProcess(Exception):
+    """A test needs the candidate in its own process, and the run keeps it apart."""
+
+
+class OracleNeeded(Exception):
+    """A test needs the oracle, and only traces are at hand."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run was asked for."""
+
+    episodes: int = 100
+    seeds: str = "public"
+    full_budget: bool = False
+    isolate: bool = False
+    progress: Callable[[str], None] = lambda text: None
+
+
+@dataclass
+class Harness:
+    """Everything shared by the tests of one process.
+
+    imported: trace sets read from an export, in place of the oracle.
+    """
+
+    settings: Settings
+    imported: list[TraceSet] = field(default_factory=list)
+    cache: TraceCache = field(default_factory=TraceCache)
+    _references: dict[str, Reference] = field(default_factory=dict)
+    _labs: dict[str, Lab] = field(default_factory=dict)
+
+    def reference(self, subject: Subject) -> Reference:
+        """Return the subject's reference, made once."""
+        if subject.label not in self._references:
+            self._references[subject.label] = Reference(self, subject)
+        return self._references[subject.label]
+
+    def lab(self, pair: Pair) -> Lab:
+        """Return the pair's lab, made once."""
+        if pair.label not in self._labs:
+            self._labs[pair.label] = Lab(pair, self.reference(pair.subject))
+        return self._labs[pair.label]
+
+    def close(self) -> None:
+        """End all oracle processes and remove what was temporary."""
+        for reference in self._references.values():
+            reference.close()
+        self.cache.close()
+
+
+class Reference:
+    """A subject's oracle and its traces. The oracle's process starts at its first question."""
+
+    def __init__(self, harness: Harness, subject: Subject) -> None:
+        self.harness = harness
+        self.subject = subject
+        self.contract: Contract = subject.contract
+        self._oracle: OracleProcess | None = None
+        self._sets: dict[tuple[str, str, int], TraceSet] = {}
+        self._recordings: dict[str, autoreset.Recording] = {}
+        self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
+
+    @property
+    def oracle(self) -> OracleProcess:
+        """The oracle. Raises OracleNeeded when the run works from exported traces."""
+        if self.harness.imported:
+            raise OracleNeeded("this test asks the oracle; the run has only exported traces")
+        if self._oracle is None:
+            self._oracle = OracleProcess(self.subject)
+        return self._oracle
+
+    @property
+    def crashes(self) -> list[str]:
+        """The oracle's crashes that did not repeat, a line each."""
+        return self._oracle.crashes if self._oracle else []
+
+    def rng(self, *parts: object) -> np.random.Generator:
+        """Return the generator for a test's own draws: the same in every run."""
+        words = "/".join([self.subject.label, *map(str, parts)]).encode()
+        return np.random.default_rng(list(words))
+
+    def module_inputs(
+        self, module: Module, count: int, *parts: object, dtype: str = "float64"
+    ) -> dict[str, np.ndarray]:
+        """Draw inputs [count, ...] of a module's level 1 domain.
+
+        parts: as of `rng`. dtype: what the candidate computes in; what the reference places is
+        no nearer to an edge than that resolves.
+        """
+        rng = self.rng(*parts)
+        drawn = sample_module(module, count, rng)
+        placed = self._places(count, dtype)
+        # A placed action has an axis of players, a module's input has none.
+        return {n: placed[n].reshape(v.shape) if n in placed else v for n, v in drawn.items()}
+
+    def states(
+        self, count: int, *parts: object, dtype: str = "float64"
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Draw placed states [count, ...] and an action [count, P, ...] for each.
+
+        parts and dtype: as of `module_inputs`.
+        """
+        rng = self.rng(*parts)
+        drawn = sample_states(self.contract, count, rng)
+        actions = sample_actions(self.contract, count, rng)
+        placed = self._places(count, dtype)
+        return {n: placed.get(n, v) for n, v in drawn.items()}, placed.get("action", actions)
+
+    def _places(self, count: int, dtype: str) -> dict[str, np.ndarray]:
+        """Return what the reference places, {} if it cannot; the same for all tests."""
+        key = count, dtype
+        if key not in self._placed:
+            offered = self.oracle.offers("places")
+            seed = int(self.rng("places").integers(2**31))
+            self._placed[key] = self.oracle.places(count, seed, dtype) if offered else {}
+        return self._placed[key]
+
+    def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
+        """Return recorded episodes of a driver: imported, cached, or recorded now.
+
+        pair: whose run it is. Without one the seeds are the public ones, whatever was asked for.
+        """
+        settings = self.harness.settings
+        count = episodes or settings.episodes
+        # What asks the oracle alone, such as coverage, is a claim about the public seeds: no
+        # candidate's edit could mend what other seeds do not reach.
+        kind = settings.seeds if pair else "public"
+        owner = pair.label if pair and kind == "tree" else kind
+        known = self._sets.get((driver, owner, count))
+        if known is None:
+            known = self._find(driver, count, kind, pair.candidate if pair else None)
+            self._sets[driver, owner, count] = known
+        return known
+
+    def _find(self, driver: str, count: int, kind: str, candidate: CandidateRef | None) -> TraceSet:
+        if self.harness.imported:
+            return self._imported(driver)
+        drawn = seeds(kind, count, self.subject.env.name, candidate)
+        return self.recorded(driver, starts_of(self.contract, drawn), self.contract.horizon)
+
+    def recorded(self, driver: str, starts: Start, horizon: int) -> TraceSet:
+        """Return the episodes of these starts, of at most `horizon` steps: cached, or recorded now.
+
+        Raises OracleNeeded where only exported traces are at hand.
+        """
+        if self.harness.imported:
+            raise OracleNeeded("exported traces have the episodes they have")
+        settings, contract = self.harness.settings, self.contract
+        path, count = self.subject.driver(driver), len(np.asarray(starts.seed))
+
+        def record(folder: str) -> list[dict[str, Any]]:
+            settings.progress(f"recording {count} episodes of {self.subject.label}-{driver}")
+            return self.oracle.record(path, starts, horizon, lanes_of(contract), folder)
+
+        reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
+        parts = material(self.subject, driver, starts, horizon)
+        return self.harness.cache.get(parts, record, reduce)
+
+    def shipped(self, driver: str) -> TraceSet:
+        """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
+        size = shipped(self.contract)
+        known = self._sets.get((driver, "shipped", size.steps))
+        if known is not None:
+            return known
+        settings, contract = self.harness.settings, self.contract
+        begin = seeds("public", size.lanes, self.subject.env.name)
+        path = self.subject.driver(driver)
+
+        def record(folder: str) -> list[dict[str, Any]]:
+            settings.progress(f"recording {self.subject.label}-{driver} under auto-reset")
+            return self.oracle.record_shipped(path, begin, folder)
+
+        starts = StartTable(contract).of(begin)
+        parts = material(self.subject, driver, starts, size.steps)
+        made_by = (autoreset, host_engine, timestep, batching)
+        parts["shipped"] = sources_of(*made_by)
+        held = self._sets[driver, "shipped", size.steps] = self.harness.cache.get(parts, record, [])
+        return held
+
+    def recordings(self, driver: str) -> autoreset.Recording:
+        """Return what `shipped` recorded, in memory; the subject's small ones are kept there."""
+        known = self._recordings.get(driver)
+        if known is None:
+            known = autoreset.read_recording(self.shipped(driver))
+            if known.nbytes <= _KEPT:
+                self._recordings[driver] = known
+        return known
+
+    def _imported(self, driver: str) -> TraceSet:
+        for held in self.harness.imported:
+            parts = held.manifest["material"]
+            same = parts["environment"] == self.subject.env.name
+            if same and parts["driver"] == driver and parts["contract"] == self.contract.digest():
+                return held
+        raise OracleNeeded(f"the exported traces hold no {self.subject.label}-{driver}")
+
+    def close(self) -> None:
+        """End the oracle's process."""
+        if self._oracle is not None:
+            self._oracle.close()
+
+
+class Lab:
+    """A candidate beside its reference."""
+
+    def __init__(self, pair: Pair, reference: Reference) -> None:
+        self.pair = pair
+        self.reference = reference
+        self.contract: Contract = reference.contract
+        self._runner: Runner | None = None
+        self.test = ""
+        self.level = 0
+        self.driver = ""
+        self.notes: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
+        self._envs: dict[str, Env] = {}
+
+    @property
+    def oracle(self) -> OracleProcess:
+        """The reference's oracle."""
+        return self.reference.oracle
+
+    @property
+    def runner(self) -> Runner:
+        """The candidate, built at its first use."""
+        if self._runner is None:
+            keep_freed_memory()
+            isolated = self.reference.harness.settings.isolate
+            self._runner = Runner.isolated(self.pair) if isolated else Runner.of(self.pair)
+        return self._runner
+
+    @property
+    def built(self) -> Runner | None:
+        """The candidate if it has been built, without building it."""
+        return self._runner
+
+    def env(self, auto_reset: str) -> Env:
+        """Return the candidate as `twinstep.make` ships it, built and compiled once.
+
+        Raises InProcess where the run keeps candidates apart.
+        """
+        from twinstep.env.make import Env  # imports JAX
+
+        if self.reference.harness.settings.isolate:
+            raise InProcess("what ships runs in the process that compares: without --isolate")
+        if auto_reset not in self._envs:
+            self._envs[auto_reset] = Env(self.pair.subject, self.pair.candidate.name, auto_reset)
+        return self._envs[auto_reset]
+
+    @property
+    def rules(self) -> Rules:
+        """The gates that hold for this candidate here."""
+        runner = self.runner
+        return Rules.of(
+            self.contract,
+            candidate=self.pair.candidate.name,
+            dtype=runner.dtype,
+            platform=runner.platform,
+        )
+
+    def traces(self, driver: str, episodes: int = 0) -> TraceSet:
+        """Return recorded episodes of a driver and note what they cover."""
+        held = self.reference.traces(driver, episodes, self.pair)
+        self.driver = driver
+        self.notes["coverage"] = {
+            "driver": driver,
+            **{n: held.total(n) for n in ("episodes", "steps", "terminated", "truncated", "cut")},
+            "key": key_of(held.manifest["material"]),
+            "events": held.events(),
+            "measures": held.measures(),
+        }
+        return held
+
+    def require_equal(self, outcome: Outcome) -> None:
+        """Fail with a report if any episode diverged: shrunk, with its witness and module."""
+        if not outcome.divergences:
+            return
+        worst = outcome.shortest
+        clusters = Counter(d.miss.paths for d in outcome.divergences)
+        context = self._context(
+            counts=(
+                ("diverging", len(outcome.divergences)),
+                ("episodes", outcome.episodes),
+                ("steps", outcome.steps),
+            ),
+            clusters=tuple(sorted(clusters.items(), key=lambda c: (-c[1], c[0]))),
+        )
+        if self.reference.harness.imported:
+            raise Divergence(self._bare(context, worst))
+        if worst.kind != "episode":
+            self._fail(Case(worst.kind, worst.start, worst.actions, worst.state), context)
+        self.reference.harness.settings.progress(f"shrinking {self.pair.label}")
+        case, small = shrink_episode(worst, self.oracle, self.runner, self.rules)
+        self._fail(
+            case,
+            dataclasses.replace(context, shrunk_from=small.before, minimal=small.minimal),
+        )
+
+    def require_agreement(self, case: Case, note: str = "") -> None:
+        """Fail with a report: this case, found by a batched comparison, differs."""
+        self._fail(case, self._context(note=note))
+
+    def fail(self, note: str) -> None:
+        """Fail with a report that has no case: a sentence says what is wrong."""
+        case = Case("episode", _no_start(), np.zeros((0,), np.int32))
+        raise Divergence(self._record(case, _silent(), self._context(note=note, minimal=False)))
+
+    def _fail(self, case: Case, context: Context) -> None:
+        found = diagnose(case, self.oracle, self.runner, self.rules)
+        if found.answer.agrees:
+            context = dataclasses.replace(
+                context,
+                shrunk_from=0,
+                minimal=False,
+                note="It did not happen again when asked alone: the candidate's answer depends on "
+                "the lanes beside it, or on what it was asked before.",
+            )
+            raise Divergence(self._record(case, found.answer, context))
+        raise Divergence(report.build(self.pair, self.rules, found, context))
+
+    def _record(self, case: Case, answer: Answer, context: Context) -> dict[str, Any]:
+        return report.build(self.pair, self.rules, bare(case, answer), context)
+
+    def _bare(self, context: Context, worst: Any) -> dict[str, Any]:
+        note = (
+            f"First at step {worst.miss.step} in {', '.join(worst.miss.paths)}. Traces were "
+            "imported: shrinking and the module's name need the oracle."
+        )
+        case = Case(worst.kind, worst.start, worst.actions, worst.state)
+        context = dataclasses.replace(context, note=note, minimal=False)
+        return self._record(case, _silent(), context)
+
+    def _context(self, **more: Any) -> Context:
+        return Context(self.level, self.test, self.driver, **more)
+
+
+def _silent() -> Answer:
+    return Answer(-1, (), {}, {}, {}, {}, np.zeros((0,), np.int32))
+
+
+def _no_start() -> Any:
+    from twinstep.frames import Start
+
+    return Start(np.zeros(2, np.uint32), {})
+
+
+def in_ci() -> bool:
+    """Whether a missing oracle must be an error."""
+    return os.environ.get("CI", "").lower() in ("true", "1")
+
+
+__all__ = [
+    "CandidateBroken",
+    "Divergence",
+    "Harness",
+    "InProcess",
+    "Lab",
+    "OracleNeeded",
+    "Reference",
+    "Settings",
+]
