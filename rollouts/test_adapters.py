@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twinstep._lib.json_values import text_of
-from twinstep.compare.autoreset import Expected, expected_of, mismatch, with_ends
+from twinstep.compare.autoreset import ExpectedSteps, expected_of, mismatch, with_ends
 from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep, lane_seeds
 from twinstep.errors import UserError
@@ -41,13 +41,13 @@ def _expected(lab, mode, lanes=LANES):
     return VIEWS[mode](lab.contract, part), _seeds(lab, actions.shape[1])[chosen]
 
 
-def _compare(lab, mode, expected: Expected, rows: list[dict]):
+def _compare(lab, mode, expected: ExpectedSteps, rows: list[dict]):
     """Compare an adapter's rows, each name -> [N, ...]; names it does not return are left out."""
     names = [name for name in expected.heads if name in rows[0]]
     heads = {name: np.stack([np.asarray(row[name]) for row in rows]) for name in names}
     got = TimeStep(**{name: heads.get(name) for name in TimeStep._fields})
     kept = {name: expected.heads[name] for name in names}
-    part = Expected(expected.actions, kept, expected.valid)
+    part = ExpectedSteps(expected.actions, kept, expected.valid)
     assert {"obs", "reward"} <= set(names)
     _require(lab, mode, "random", mismatch(part, got, lab.rules.lockstep()))
 
@@ -264,7 +264,7 @@ def test_saved_and_cloned_states_continue_exactly(lab, mode):
         if begun is None:
             continue
         _, steps = stepped(env, begun, rest)
-        part = Expected(
+        part = ExpectedSteps(
             rest, {n: v[half:] for n, v in expected.heads.items()}, expected.valid[half:]
         )
         _require(lab, mode, "random", mismatch(part, steps, lab.rules.lockstep()))
@@ -302,7 +302,7 @@ def test_every_backend_restores_a_state_of_every_other(lab):
     for name in others:
         other = Env(subject, name, "same-step")
         _, steps = stepped(other, other.restore(saved), expected.actions[half:])
-        part = Expected(
+        part = ExpectedSteps(
             expected.actions[half:],
             {n: v[half:] for n, v in expected.heads.items()},
             expected.valid[half:],

@@ -3,7 +3,7 @@
 import pytest
 
 from twinstep.compare.lockstep import check_episodes
-from twinstep.testing.harness import OracleNeeded
+from twinstep.testing.harness import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow]
 
@@ -15,7 +15,7 @@ ENDED, STEPS = 1_000, 10_000_000
 def test_a_thousand_ended_episodes_match(lab, driver):
     """As many episodes as give 1,000 ended ones, or 10 million steps: no difference."""
     if lab.reference.harness.imported:
-        raise OracleNeeded("exported traces have the episodes they have")
+        raise NeedsOracle("exported traces have the episodes they have")
     episodes = ENDED
     traces = lab.traces(driver, episodes)
     while (ended := _ended(traces)) < ENDED and traces.total("steps") < STEPS:

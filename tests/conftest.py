@@ -6,8 +6,8 @@ import pytest
 from twinstep._lib import paths
 from twinstep.oracles.pong import upstream
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject
-from twinstep.testing.harness import Harness, Lab, Settings
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.testing.harness import Harness, Lab, RunSettings
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.requirements import need
 
@@ -51,8 +51,8 @@ def fs8_reference():
     need(upstream.probe({}))
     env = registry.environment("pong")
     variant = next(v for v in env.variants if v.name == "fs8")
-    harness = Harness(Settings())
-    yield harness.reference(Subject(env, variant))
+    harness = Harness(RunSettings())
+    yield harness.reference(EnvVariant(env, variant))
     harness.close()
 
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.level4, pytest.mark.declared("transfer")]
 def plan(lab):
     try:
         return policy_transfer.plan_of(lab)
-    except policy_transfer.Unfit as reason:
+    except policy_transfer.PoliciesUnusable as reason:
         pytest.skip(str(reason))
 
 
@@ -26,14 +26,14 @@ def _group(lab, trained_in, plan):
     lab.notes.setdefault("lines", [policy_transfer.rule(plan)])
     try:
         return policy_transfer.group_of(lab if trained_in == "candidate" else lab.reference, plan)
-    except policy_transfer.Unfit as reason:
+    except policy_transfer.PoliciesUnusable as reason:
         lab.fail(f"{reason}.")
 
 
 def _require_equivalent(lab, compare, *args):
     try:
         verdict = compare(lab, *args)
-    except policy_transfer.Unfit as reason:
+    except policy_transfer.PoliciesUnusable as reason:
         lab.fail(f"{reason}.")
     lab.notes["lines"].append(verdict.line)
     if verdict.found.verdict != EQUIVALENT:

@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 def _envs(args: argparse.Namespace) -> int:
     for name in registry.names():
         env = registry.environment(name)
-        subject = registry.Subject(env, env.variants[0])
+        subject = registry.EnvVariant(env, env.variants[0])
         probe = subject.probe
         state = "can run" if not probe.problem else f"missing: {probe.problem}; {probe.mend}"
         print(f"{name} ({subject.contract.version}): {env.doc}")

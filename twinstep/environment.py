@@ -51,13 +51,13 @@ class OracleRef:
     source: `module:callable -> Path` of the folder with the reference's source, for showing
     what a contract's `source_view` of verbatim allows; "" for none.
     bench: `module:callable`, called as `runners(contract, lanes, steps, threads)` by `twinstep
-    bench`, which returns players.Entry: the reference as its own compiled program, first as it is
+    bench`, which returns `bench.targets.NamedTarget`s: the reference as its own compiled program, first as it is
     built upstream, then with other flags. "" if its bridge is as fast as it can be run.
     bench_work: environment steps of such a reference's round, in the first lanes; 0 for all.
     measured: the variants that a benchmark measures if none is chosen; the first one if empty.
     batches: the lanes it measures if none are chosen, those of the contract's largest at most.
     work: environment steps of a benchmark's round, in all lanes together.
-    peers: `module:PEERS`, the `peering.Peer`s that `twinstep bench` measures beside the candidates.
+    peers: `module:PEERS`, the `bench.baselines.Baseline`s that `twinstep bench` measures beside the candidates.
     """
 
     title: str
@@ -131,10 +131,10 @@ class Environment:
 
     contract: builds the contract from a full set of parameters (data in, data out).
     drivers: further drivers by name, `module:callable` each, beside the core's own.
-    players: of a game of two, `module:callable` each, a versus.Player; the first one is the anchor
+    players: of a game of two, `module:callable` each, an `rl.versus.Player`; the first one is the anchor
         of the ratings that `twinstep elo` gives.
-    narrator: `module:callable`, a play.Narrator that retells an episode; "" for a line per step.
-    scene: `module:callable`, a human.Scenes that shows a player what it may know, for people who
+    narrator: `module:callable`, a `play.command.Narrator` that retells an episode; "" for a line per step.
+    scene: `module:callable`, a `play.human.Scenes` that shows a player what it may know, for people who
         play at the terminal; "" if it can only be watched.
     reader: `module:callable`, called as `reader(contract, seed u32[2], files) -> Start` with
         the files that a person gives to begin from (decks), UserError if they are not right; "".

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.bench.lane_pool import InProcesses, InThreads
-from twinstep.bench.targets import Entry
+from twinstep.bench.targets import NamedTarget
 from twinstep.contract import Contract
 from twinstep.contracts.emurust.choice import cartridge_of
 from twinstep.env.timestep import next_seeds
@@ -58,12 +58,18 @@ class Slice:
         return {name: np.stack([fields[name] for fields in shown]) for name in shown[0]}
 
 
-def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
+def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference's ways to play N lanes for T steps; with one thread the plain one."""
     about = {"facts": {"Frames per step": contract.params["frame_skip"]}}
     if threads == 1:
-        return [Entry("PyBoy, one after another", InThreads(_SLICE, contract, lanes, steps), about)]
+        return [
+            NamedTarget(
+                "PyBoy, one after another", InThreads(_SLICE, contract, lanes, steps), about
+            )
+        ]
     return [
-        Entry("PyBoy in processes", InProcesses(_SLICE, contract, lanes, steps, threads), about),
-        Entry("PyBoy in threads", InThreads(_SLICE, contract, lanes, steps, threads), about),
+        NamedTarget(
+            "PyBoy in processes", InProcesses(_SLICE, contract, lanes, steps, threads), about
+        ),
+        NamedTarget("PyBoy in threads", InThreads(_SLICE, contract, lanes, steps, threads), about),
     ]

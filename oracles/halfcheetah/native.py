@@ -9,7 +9,7 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 
-from twinstep.bench.targets import Entry
+from twinstep.bench.targets import NamedTarget
 from twinstep.contract import Contract
 from twinstep.env.timestep import next_seeds
 from twinstep.frames import Fields, Frame, Start
@@ -38,7 +38,7 @@ class _Written:
 
 
 class OneAfterAnother(_Written):
-    """N environments of `gymnasium.make`, all its wrappers on; see players.Player."""
+    """N environments of `gymnasium.make`, all its wrappers on; see targets.Target."""
 
     def __init__(self, contract: Contract, lanes: int, steps: int) -> None:
         super().__init__(lanes, steps)
@@ -80,7 +80,7 @@ class OneAfterAnother(_Written):
 
 
 class InLanes(_Written):
-    """The bridge's lanes, which leave Gymnasium's wrappers out; see players.Player."""
+    """The bridge's lanes, which leave Gymnasium's wrappers out; see targets.Target."""
 
     def __init__(self, contract: Contract, lanes: int, steps: int, threads: int) -> None:
         super().__init__(lanes, steps)
@@ -113,10 +113,10 @@ class InLanes(_Written):
         return self._frame.state
 
 
-def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
+def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference's ways to play N lanes for T steps; with one thread the plain first."""
-    found = [Entry("mj_step in lanes", InLanes(contract, lanes, steps, threads))]
+    found = [NamedTarget("mj_step in lanes", InLanes(contract, lanes, steps, threads))]
     if threads == 1:
         plain = OneAfterAnother(contract, lanes, steps)
-        found.insert(0, Entry("gymnasium.make, one after another", plain))
+        found.insert(0, NamedTarget("gymnasium.make, one after another", plain))
     return found

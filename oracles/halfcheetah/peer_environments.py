@@ -13,7 +13,7 @@ from twinstep.frames import Fields
 
 
 class EnvPool:
-    """EnvPool's HalfCheetah-v4, all environments in each call; see players.Player."""
+    """EnvPool's HalfCheetah-v4, all environments in each call; see targets.Target."""
 
     dtype, platform = "float32", "cpu"  # its rewards; observations are float64
 
@@ -23,7 +23,7 @@ class EnvPool:
         self._written: Fields = {}
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See players.Player; its generators take one seed for all."""
+        """See targets.Target; its generators take one seed for all."""
         steps, lanes = actions.shape[:2]
         self._actions = np.ascontiguousarray(actions[:, :, 0], np.float64)
         if self._envs is None:
@@ -45,14 +45,14 @@ class EnvPool:
         }
 
     def play(self) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         rows = list(self._written.values())
         for t, actions in enumerate(self._actions):
             for row, value in zip(rows, self._envs.step(actions)[:4], strict=True):
                 row[t] = value
 
     def shown(self) -> Fields:
-        """See players.Player; the next `play` writes over it."""
+        """See targets.Target; the next `play` writes over it."""
         return self._written
 
     def state(self) -> Fields:
@@ -61,7 +61,7 @@ class EnvPool:
 
 
 class Brax:
-    """Brax's halfcheetah with its own wrappers, compiled for all steps; see players.Player."""
+    """Brax's halfcheetah with its own wrappers, compiled for all steps; see targets.Target."""
 
     dtype = "float32"
 
@@ -69,7 +69,7 @@ class Brax:
         import jax
         from brax import envs
 
-        from twinstep.bench.jax_targets import Compiled
+        from twinstep.bench.jax_targets import CompiledPlay
 
         self.platform = jax.default_backend()
         self._env = envs.create(
@@ -79,13 +79,13 @@ class Brax:
             batch_size=job.played,
             backend=backend,
         )
-        self._reset, self._compiled = jax.jit(self._env.reset), Compiled(self._all)
+        self._reset, self._compiled = jax.jit(self._env.reset), CompiledPlay(self._all)
         self.about = self._compiled.about
         self._state: Any = None
         self._given: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See players.Player; Brax splits one key for all lanes."""
+        """See targets.Target; Brax splits one key for all lanes."""
         import jax
 
         state = self._reset(jax.random.PRNGKey(int(seeds[0, 0])))
@@ -94,12 +94,12 @@ class Brax:
         self._actions = jax.device_put(np.ascontiguousarray(actions[:, :, 0]))
 
     def play(self) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         self._given = None
         self._state, self._given = self._compiled(self._state, self._actions)
 
     def shown(self) -> Fields:
-        """See players.Player."""
+        """See targets.Target."""
         obs, reward, done, truncated = map(np.asarray, self._given)
         ended = {"terminated": (done > truncated), "truncated": truncated > 0}
         return {"obs": obs, "reward": reward, **ended}

@@ -49,7 +49,7 @@ class _Physics:
         self._control = np.zeros((job.steps, job.played, 6))
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         self._control = np.ascontiguousarray(actions[:, :, 0], np.float64)
         self._put(starts_of(self._contract, seeds))
 
@@ -76,7 +76,7 @@ class MjStep(_Physics):
         self._parts = [p for p in np.array_split(np.arange(count), self._threads) if len(p)]
 
     def play(self) -> None:
-        """See players.Player; threads do not wait for one another."""
+        """See targets.Target; threads do not wait for one another."""
         if len(self._parts) == 1:
             self._play(self._parts[0])
         else:
@@ -115,7 +115,7 @@ class Rollout(_Physics):
         self._warmstart = starts["qacc_warmstart"]
 
     def play(self) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         self._rollout.rollout(
             self._model,
             self._data,
@@ -147,7 +147,7 @@ class MjBatch(_Physics):
             self._bound[name][:] = rows
 
     def play(self) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         ctrl, step = self._bound["ctrl"], self._batch.step
         for control in self._control:
             ctrl[:] = control
@@ -186,12 +186,12 @@ class Mjx(_Physics):
     def __init__(self, contract: Contract, job: Job, iterations: int, searches: int) -> None:
         import jax
 
-        from twinstep.bench.jax_targets import Compiled
+        from twinstep.bench.jax_targets import CompiledPlay
 
         super().__init__(contract, job)
         self.dtype, self.platform = "float32", jax.default_backend()
         step = jax.vmap(mjx_step(self._model, iterations, searches))
-        self._compiled = Compiled(
+        self._compiled = CompiledPlay(
             lambda state, actions: jax.lax.scan(lambda s, a: (step(s, a), None), state, actions)[0]
         )
         self.about = self._compiled.about
@@ -199,7 +199,7 @@ class Mjx(_Physics):
         self._actions: Any = None
 
     def play(self) -> None:
-        """See players.Player."""
+        """See targets.Target."""
         self._state = self._compiled(self._state, self._actions)
 
     def state(self) -> Fields:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from twinstep.bench.baselines import Peer
+from twinstep.bench.baselines import Baseline
 from twinstep.oracles.halfcheetah.peer_environments import Brax, EnvPool
 from twinstep.oracles.halfcheetah.peer_physics import MjBatch, MjStep, Mjx, Rollout
 
@@ -22,13 +22,13 @@ _BRAX = {
 _AGAIN = "; every episode of a lane begins as its first"
 #: What `twinstep bench` can measure beside the candidates.
 PEERS = (
-    Peer("mj_step", "mujoco", MjStep, "physics", "reference", "a Python loop over lanes"),
-    Peer(
+    Baseline("mj_step", "mujoco", MjStep, "physics", "reference", "a Python loop over lanes"),
+    Baseline(
         "mujoco.rollout", "mujoco.rollout", Rollout, "physics", "reference", "all steps in one call"
     ),
-    Peer("mjbatch", "mjbatch", MjBatch, "physics", "same", "one call a step"),
+    Baseline("mjbatch", "mjbatch", MjBatch, "physics", "same", "one call a step"),
     *(
-        Peer(
+        Baseline(
             f"MJX, {n}/{ls} iterations",
             "mujoco.mjx",
             partial(Mjx, iterations=n, searches=ls),
@@ -42,7 +42,7 @@ PEERS = (
             (TUNED, "with the fewest iterations within gate B's maxima"),
         )
     ),
-    Peer(
+    Baseline(
         "EnvPool HalfCheetah-v4",
         "envpool",
         EnvPool,
@@ -51,7 +51,7 @@ PEERS = (
         "links MuJoCo 3.6.0; float32 rewards; starts of its own; an ended lane resets a step later",
     ),
     *(
-        Peer(
+        Baseline(
             f"Brax halfcheetah, {backend}",
             "brax.envs",
             partial(Brax, backend=backend),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.bench.targets import Entry
+from twinstep.bench.targets import NamedTarget
 from twinstep.contract import Contract
 from twinstep.env.timestep import StartTable
 from twinstep.frames import Fields
@@ -20,7 +20,7 @@ _HEAD = 3
 
 
 class Battles:
-    """N lanes of battles in a number of engines; see players.Player.
+    """N lanes of battles in a number of engines; see targets.Target.
 
     observes: whether observations are written as well, as every other backend does.
     """
@@ -86,7 +86,7 @@ class Battles:
         return list(zip(self._engines, self._edges, self._edges[1:], strict=False))
 
 
-def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
+def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference's ways to play: node, a process for each thread, and PythonMonkey."""
     simulator = upstream.ensure()
 
@@ -94,7 +94,7 @@ def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[En
         return Battles([Node(simulator) for _ in range(threads)], contract, observes)
 
     name = "node" if threads == 1 else f"node, {threads} processes"
-    found = [Entry(name, nodes(True)), Entry(f"{name}, nothing observed", nodes(False))]
+    found = [NamedTarget(name, nodes(True)), NamedTarget(f"{name}, nothing observed", nodes(False))]
     if threads == 1:
-        found.append(Entry("PythonMonkey", Battles([InProcess(simulator)], contract)))
+        found.append(NamedTarget("PythonMonkey", Battles([InProcess(simulator)], contract)))
     return found

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.bench.targets import Entry
+from twinstep.bench.targets import NamedTarget
 from twinstep.contract import Contract
 from twinstep.oracles.pong import bridge, upstream
 
@@ -44,7 +44,7 @@ class Buffers:
 
 
 class CompiledPong:
-    """N games of one compiled library; see players.Player.
+    """N games of one compiled library; see targets.Target.
 
     block: see bench.c. Each thread plays a slice of the games in a copy of the library of its
     own, because pong.h's driver keeps the game that draws in one variable.
@@ -107,7 +107,7 @@ class CompiledPong:
         library.bench_play(_at(self._games[first:]), *whole, *map(_at, arrays))
 
 
-def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
+def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference under every set of flags and in both orders; the first is plain -O2.
 
     Raises OracleMissing if it cannot be had. Compiles what the cache does not hold.
@@ -122,7 +122,7 @@ def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[En
             player = CompiledPong(contract, loaded, buffers, block)
             name = f"{' '.join((*level, *finite))}, {order}"
             about = {"compiler": upstream.compiler_name(), "flags": " ".join(flags)}
-            found.append(Entry(name, player, about))
+            found.append(NamedTarget(name, player, about))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.bench.lane_pool import InProcesses, InThreads
-from twinstep.bench.targets import Entry
+from twinstep.bench.targets import NamedTarget
 from twinstep.contract import Contract
 from twinstep.contracts.tcgjax import contract as contract_of
 from twinstep.env.timestep import StartTable, next_seeds
@@ -70,9 +70,9 @@ class Slice:
         return game, fields
 
 
-def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Entry]:
+def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference's way to play N lanes for T steps: a process for each thread."""
     if threads == 1:
-        return [Entry("Python", InThreads(_SLICE, contract, lanes, steps))]
+        return [NamedTarget("Python", InThreads(_SLICE, contract, lanes, steps))]
     name = f"Python, {threads} processes"
-    return [Entry(name, InProcesses(_SLICE, contract, lanes, steps, threads))]
+    return [NamedTarget(name, InProcesses(_SLICE, contract, lanes, steps, threads))]

@@ -15,7 +15,7 @@ from twinstep.contracts.emurust.choice import NO_RULES
 from twinstep.diagnosis.case import Case
 from twinstep.environment import Variant
 from twinstep.frames import Start, stack_starts
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.testing.harness import Lab
 
 #: Actions by the buttons they hold.
@@ -85,7 +85,7 @@ def _of_cartridge(lab: Lab, rom: str, skip: int) -> Lab:
 
 def _lab(lab: Lab, name: str, params: dict[str, Any]) -> Lab:
     """Return the lab of the same candidate and test for a variant that no declaration has."""
-    pair = Pair(Subject(lab.pair.subject.env, Variant(name, params)), lab.pair.candidate)
+    pair = Pair(EnvVariant(lab.pair.subject.env, Variant(name, params)), lab.pair.candidate)
     made = lab.reference.harness.lab(pair)
     made.test, made.level = lab.test, lab.level
     return made

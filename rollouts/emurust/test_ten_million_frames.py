@@ -13,7 +13,7 @@ from twinstep.contracts.emurust.roms.games import GAMES
 from twinstep.inputs.batching import lanes_of
 from twinstep.inputs.seeds import starts_of
 from twinstep.reference.trace_set import TraceSet
-from twinstep.testing.harness import OracleNeeded
+from twinstep.testing.harness import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 
@@ -30,7 +30,7 @@ def test_its_share_of_ten_million_random_frames_matches(lab):
     if params["rom"] not in GAMES or params["observe"] != "full":
         pytest.skip("played by the variant that shows the game's whole picture")
     if lab.reference.harness.imported:
-        raise OracleNeeded("exported traces have the episodes they have")
+        raise NeedsOracle("exported traces have the episodes they have")
     seed = int(os.environ.get("TWINSTEP_SEED") or secrets.randbits(32))
     # The games play different episodes.
     rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])

@@ -11,7 +11,7 @@ from twinstep.env.make import Env
 from twinstep.environment import CandidateRef, Environment, OracleRef, Variant
 from twinstep.frames import Frame
 from twinstep.jax_candidate import JaxCandidate
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make trainers")
 
@@ -154,7 +154,7 @@ def test_float64_actions_arrive_with_all_their_bits():
     here = __name__
     oracle = OracleRef("none", f"{here}:Echo", f"{here}:probe", "twinstep.tests.nothing")
     ref = CandidateRef("jax", f"{here}:Echo")
-    subject = Subject(Environment("echo", echo_contract, oracle, (ref,)), Variant("", {}))
+    subject = EnvVariant(Environment("echo", echo_contract, oracle, (ref,)), Variant("", {}))
     env = Torch(Env(subject, "jax", "same-step"))
     state, _ = env.reset(0, 3)
     moves = torch.tensor([1 / 3, -(2**-40), 0.1], dtype=torch.float64)

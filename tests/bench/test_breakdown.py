@@ -322,7 +322,7 @@ def test_other_errors_of_a_backend_are_not_hidden(monkeypatch):
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
 
     monkeypatch.setattr(breakdown, "iteration_of", failing)
-    request = breakdown_command.Request("pong", "fs8", ("jax",), (20_000,), 1, 4, 4)
+    request = breakdown_command.BreakdownRequest("pong", "fs8", ("jax",), (20_000,), 1, 4, 4)
     with pytest.raises(jax.errors.JaxRuntimeError, match="something else"):
         breakdown_command._rows(request, 20_000, lambda _: None)
 
@@ -330,5 +330,5 @@ def test_other_errors_of_a_backend_are_not_hidden(monkeypatch):
 def test_a_size_that_no_network_has_is_refused():
     with pytest.raises(UserError, match="--size"):
         breakdown_command._rows(
-            breakdown_command.Request("pong", "fs8", ("jax",), (5,), 1, 4, 4), 5, print
+            breakdown_command.BreakdownRequest("pong", "fs8", ("jax",), (5,), 1, 4, 4), 5, print
         )

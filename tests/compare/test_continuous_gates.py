@@ -13,9 +13,9 @@ from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.frames import take_lanes
 from twinstep.gates import Averages, Horizon, Resync, Window
 from twinstep.inputs.sampling import sample_actions, sample_states, some_starts
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference import placed_states
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.toys.drift import DRIFT, Oracle
 
 
@@ -25,8 +25,8 @@ def labs(tmp_path_factory):
     (folder / "pyproject.toml").write_text(
         '[tool.twinstep.envs]\ndrift = "twinstep.tests.toys.drift:DRIFT"\n'
     )
-    harness = Harness(Settings(episodes=20))
-    subject = Subject(DRIFT, DRIFT.variants[0])
+    harness = Harness(RunSettings(episodes=20))
+    subject = EnvVariant(DRIFT, DRIFT.variants[0])
     made = {c.name: harness.lab(Pair(subject, c)) for c in DRIFT.candidates}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)  # the oracle's process finds the toy by its name

@@ -16,7 +16,7 @@ from twinstep.diagnosis.diagnose import diagnose
 from twinstep.frames import Frame, Start
 from twinstep.inputs.seeds import starts_of
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Lab, Settings
+from twinstep.testing.harness import Harness, Lab, RunSettings
 from twinstep.tests.support.emurust_oracles import need_reference
 from twinstep.tests.support.game_boys import need_the_module, seeds
 
@@ -51,7 +51,7 @@ class WrongMachine(WrongStart):
 def harness() -> Iterator[Harness]:
     need_the_module()
     need_reference()
-    made = Harness(Settings(episodes=1))
+    made = Harness(RunSettings(episodes=1))
     yield made
     made.close()
 

@@ -4,7 +4,7 @@ from twinstep.candidates.pokejax.jax_pokejax import PokejaxJax
 from twinstep.contracts.pokejax.declaration import POKEJAX
 from twinstep.env.jax_engine import compiled
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.testing.xdist import Groups
 
 
@@ -30,7 +30,7 @@ def test_their_tests_run_in_one_process_and_those_of_others_apart():
         for name in ("pokejax", "pong")
         for env in [registry.environment(name)]
         for variant in env.variants
-        for pair in registry.pairs(Subject(env, variant))
+        for pair in registry.pairs(EnvVariant(env, variant))
     ]
     groups = Groups(pairs)
     labels = {

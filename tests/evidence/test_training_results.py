@@ -7,7 +7,7 @@ from tools.evidence.command import main as evidence_main
 from tools.evidence.results import Results
 from twinstep.errors import UserError
 from twinstep.rl import elo
-from twinstep.rl.training.settings import Settings
+from twinstep.rl.training.settings import TrainingSettings
 from twinstep.tests.support.evidence_results import (
     COMMITTED,
     drawn,
@@ -217,7 +217,7 @@ def test_every_kind_of_picture_is_drawn_alike_each_time(empty):
 
 
 def test_a_runs_command_names_whom_it_was_evaluated_against(empty):
-    settings = Settings("tcgjax", "apex", "jax", 256, (0,), against="scripted")
+    settings = TrainingSettings("tcgjax", "apex", "jax", 256, (0,), against="scripted")
     for against, options in (
         (["scripted"], ""),
         (["scripted", "random"], " --opponent scripted --opponent random"),

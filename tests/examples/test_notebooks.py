@@ -72,7 +72,7 @@ def _run(path, tmp_path, monkeypatch):
     import nbformat
 
     env = registry.environment(path.stem)
-    need(registry.Subject(env, env.variants[0]).probe)
+    need(registry.EnvVariant(env, env.variants[0]).probe)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     shutil.copy(path, tmp_path)
     notebook = nbformat.read(tmp_path / path.name, as_version=4)

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from twinstep.action_mask import legalise, nth_legal
-from twinstep.bench.jax_targets import MadePlayer
+from twinstep.bench.jax_targets import MadeTarget
 from twinstep.env.make import Env
 from twinstep.frames import Start
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.tests.toys.duel import DUEL, Oracle
 
 #: Numbers of actions on both sides of what fits into one word of bits.
@@ -53,7 +53,7 @@ def test_the_nth_legal_action_counts_from_0_and_around():
 
 def test_steps_outside_jax_play_what_the_drawn_actions_stand_for():
     """By hand: one game after the other, each action made legal by the mask before it."""
-    player = MadePlayer(Env(Subject(DUEL, DUEL.variants[0]), "oracle", "same-step"))
+    player = MadeTarget(Env(EnvVariant(DUEL, DUEL.variants[0]), "oracle", "same-step"))
     seeds = np.stack([np.arange(3), np.zeros(3)], -1).astype(np.uint32)
     drawn = np.random.default_rng(2).integers(0, 4, (20, 3, 2)).astype(np.int32)
     player.begin(seeds, drawn)

@@ -8,10 +8,10 @@ import pytest
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.inputs.seeds import seeds, tree_hash
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.source_hash import package_folder
 from twinstep.reference.cache import read_export
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.support.project_folder import SHORT
 from twinstep.tests.toys import duel
 
@@ -76,9 +76,9 @@ def test_what_asks_the_oracle_alone_plays_the_public_seeds(kind, tmp_path, monke
     (tmp_path / "mine.py").write_text("")
     monkeypatch.chdir(tmp_path)
     env = duel.DUEL
-    subject = Subject(env, env.variants[0])
+    subject = EnvVariant(env, env.variants[0])
     candidate = dataclasses.replace(env.candidates[0], edit=("mine.py",))
-    harness = Harness(Settings(episodes=20, seeds=kind))
+    harness = Harness(RunSettings(episodes=20, seeds=kind))
     reference = harness.reference(subject)
 
     def played_by(pair):

@@ -19,7 +19,7 @@ from twinstep.mutation.command import command_of
 from twinstep.mutation.planting import source_files
 from twinstep.mutation.report import markdown
 from twinstep.mutation.results import ResultFile
-from twinstep.mutation.verdict import Kill, Verdict
+from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.mutation.workers import rows
 from twinstep.tests.support.campaign_rows import row_of
 
@@ -83,12 +83,12 @@ def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_fi
 
     def judged(reference, *_):
         played.append(reference.harness.settings.episodes)
-        return Verdict({}, {})
+        return Judgement({}, {})
 
     monkeypatch.setattr(runner, "judge", judged)
     for count in (5, 200):
         campaign.plan = replace(campaign.plan, episodes=count)
-        bench = runner.Bench(campaign, Watch(), tmp_path)
+        bench = runner.MutantRunner(campaign, Watch(), tmp_path)
         for pair in campaign.pairs[:2]:
             bench._prepared(pair)
         bench.close()
@@ -103,11 +103,11 @@ def test_the_variant_that_noticed_most_bugs_is_asked_first(campaign, monkeypatch
         if mutant is not None:
             asked_of.append(watch.variant)
         noticed = mutant is not None and watch.variant == third
-        return Verdict({1: Kill(1, "check", "difference", "")} if noticed else {}, {1: 0.0})
+        return Judgement({1: Kill(1, "check", "difference", "")} if noticed else {}, {1: 0.0})
 
     monkeypatch.setattr(runner, "judge", judged)
     campaign.plan = replace(campaign.plan, alone=True)
-    bench = runner.Bench(campaign, Watch(), tmp_path)
+    bench = runner.MutantRunner(campaign, Watch(), tmp_path)
     for mutant in campaign.mutants[:2]:
         assert bench.row(mutant, {}, elsewhere=True)["variant"] == third
     bench.close()
@@ -129,12 +129,12 @@ def test_a_compiled_candidate_is_asked_without_a_bug_before_one_is_compiled_in_i
 
     def judged(ask, question, watch, shop):
         asked_of.append((watch.variant, shop.held))
-        return Verdict({}, {})
+        return Judgement({}, {})
 
     monkeypatch.setattr(runner, "Workshop", Shop)
-    monkeypatch.setattr(runner, "judge", lambda *_: Verdict({}, {}))
+    monkeypatch.setattr(runner, "judge", lambda *_: Judgement({}, {}))
     monkeypatch.setattr(runner, "judged", judged)
-    bench = runner.Bench(campaign, Watch(), tmp_path)
+    bench = runner.MutantRunner(campaign, Watch(), tmp_path)
     bench.begin(elsewhere=True)
     (mutant,) = campaign.mutants
     bench.row(mutant, {}, elsewhere=True)

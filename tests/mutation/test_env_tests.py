@@ -21,7 +21,7 @@ from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.env_test_stage import asked
 from twinstep.mutation.env_tests import from_the_root, groups
-from twinstep.mutation.runner import Bench
+from twinstep.mutation.runner import MutantRunner
 from twinstep.mutation.verdict import Kill
 from twinstep.project import registry
 from twinstep.reference.process import OracleProcess
@@ -193,7 +193,7 @@ def asked_of(monkeypatch):
 def test_a_filed_answer_is_that_of_the_same_question_and_nothing_is_filed_beside_a_bug(
     asked_of, tmp_path
 ):
-    subjects = [registry.Subject(PONG, variant) for variant in PONG.variants[:2]]
+    subjects = [registry.EnvVariant(PONG, variant) for variant in PONG.variants[:2]]
     inputs = {"paddle_yl": np.float32([100, 200]), "ball_y": np.float32([300, 20])}
 
     def answer(learning, subject=subjects[0], **changed):
@@ -219,7 +219,7 @@ def test_the_process_after_one_that_a_bug_has_ended_asks_the_oracle_nothing_anew
     campaign = prepare(Plan("pong", "jax", levels=(1,), sample=1, alone=True))
 
     def begin():
-        bench = Bench(campaign, Watch(), tmp_path, campaign.mutants)
+        bench = MutantRunner(campaign, Watch(), tmp_path, campaign.mutants)
         bench.begin(elsewhere=False)
         row = bench.row(campaign.mutants[0], {}, elsewhere=False)
         bench.close()

@@ -24,9 +24,9 @@ from twinstep.mutation.planting import all_mutants, planted
 from twinstep.mutation.python_operators import OPERATORS, mutants_of
 from twinstep.mutation.results import sample_before, settled_before
 from twinstep.mutation.sampling import chosen
-from twinstep.mutation.verdict import Kill, Verdict
+from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Reference, Settings
+from twinstep.testing.harness import Harness, Reference, RunSettings
 from twinstep.tests.toys import duel
 
 MADE = {
@@ -176,7 +176,7 @@ def test_checks_that_notice_much_for_their_time_come_first_in_a_file():
         ("b.py", {(1, "quick"): 0.1, (1, "slow"): 8.0}, {}),
     ):
         watch.path = path
-        watch.learn(Verdict(kills, {}, "", spent))
+        watch.learn(Judgement(kills, {}, "", spent))
     assert watch.worth(1, "quick") > watch.worth(1, "slow")
     assert watch.worth(2, "quick") > watch.worth(1, "slow")  # of that nothing is known
     quick = watch.worth(1, "quick")
@@ -366,7 +366,7 @@ def test_what_cannot_be_asked_alike_is_said_in_one_line(wrong, said, tmp_path, c
 
 def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
-    lots, suite = _Lots(Harness(Settings()), subject), Reference(Harness(Settings()), subject)
+    lots, suite = _Lots(Harness(RunSettings()), subject), Reference(Harness(RunSettings()), subject)
     euler = subject.contract.module("euler")
 
     def draw(reference):

@@ -22,7 +22,7 @@ from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.rust_operators import rust_mutants_of
 from twinstep.mutation.rust_tokens import tokens
 from twinstep.mutation.suite_checks import checks
-from twinstep.mutation.verdict import Verdict
+from twinstep.mutation.verdict import Judgement
 from twinstep.mutation.workers import rows
 from twinstep.project import registry
 from twinstep.tests.support import tiny_rust
@@ -195,7 +195,7 @@ def _asked(levels):
             watch.begins(level, f"check {level}", 0.5)
             if level not in settled:
                 levels[level]()
-        return Verdict(settled, {})
+        return Judgement(settled, {})
 
     return ask
 

@@ -10,7 +10,7 @@ from twinstep.mutation.check_order import Watch
 from twinstep.mutation.command import command_of
 from twinstep.mutation.report import markdown
 from twinstep.mutation.results import ResultFile, settled_before
-from twinstep.mutation.verdict import Verdict
+from twinstep.mutation.verdict import Judgement
 from twinstep.tests.support.campaign_rows import row_of, survivor_of
 
 
@@ -91,11 +91,11 @@ def test_a_pass_asks_its_levels_and_those_to_be_asked_at_every_level_all(
 
     def judged(reference, pair, mutant, question, watch):
         asked_for.append((mutant and mutant.id, question.levels))
-        return Verdict({}, dict.fromkeys(question.levels, 0.0))
+        return Judgement({}, dict.fromkeys(question.levels, 0.0))
 
     monkeypatch.setattr(runner, "judge", judged)
     for mutants in ([last], [last, first]):
-        bench = runner.Bench(campaign, Watch(), tmp_path, mutants, (1, 2))
+        bench = runner.MutantRunner(campaign, Watch(), tmp_path, mutants, (1, 2))
         for mutant in mutants:
             bench.row(mutant, {}, elsewhere=False)
         bench.row(last, {}, elsewhere=True)

@@ -20,7 +20,7 @@ from twinstep.mutation.python_operators import mutants_of
 from twinstep.mutation.switched_sources import Together
 from twinstep.mutation.xla_switch import position, switch
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 
 #: A step with what candidates do: objects that are written to, calls that must not be made twice,
 #: loops and conditions of XLA, lists by number, tables, numbers that a shape hangs on.
@@ -193,7 +193,7 @@ def campaign():
 
 @pytest.fixture
 def remembering(campaign):
-    made = RememberingReference(Harness(Settings(episodes=20)), campaign.pair.subject)
+    made = RememberingReference(Harness(RunSettings(episodes=20)), campaign.pair.subject)
     yield made
     made.close()
 
@@ -204,7 +204,8 @@ def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, remembe
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     together = [
-        held.ask(chunks.Asking(remembering, pair, one, question), watch) for one in campaign.mutants
+        held.ask(chunks.ChunkRunner(remembering, pair, one, question), watch)
+        for one in campaign.mutants
     ]
     held.close()
     assert sum(verdict is not None for verdict in together) >= 5
@@ -223,7 +224,7 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     for mutant in campaign.mutants:
-        asking = chunks.Asking(remembering, pair, mutant, question)
+        asking = chunks.ChunkRunner(remembering, pair, mutant, question)
         noticed, found = held.ask(asking, watch), held.effect(asking, watch)
         assert (noticed is None) == (found is None)
         if noticed is not None:
@@ -234,7 +235,7 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
 def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, remembering):
     # As where a switch changed what a program computes.
     held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)
-    asking = chunks.Asking(remembering, campaign.pair, campaign.mutants[0], Question((1,)))
+    asking = chunks.ChunkRunner(remembering, campaign.pair, campaign.mutants[0], Question((1,)))
     switch(1)
     try:
         with pytest.raises(UserError, match=r"pong@fs8-jax fails level 1 .* run with --alone"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from twinstep.contracts.pong.declaration import PONG
 from twinstep.project import registry, source_view
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def pair_of(bug: Bug) -> Pair:
     env = registry.environment("pong")
     variant = next(v for v in env.variants if v.name == bug.variant)
     candidate = next(ref for ref in env.candidates if ref.name == "planted")
-    return Pair(Subject(env, variant), candidate)
+    return Pair(EnvVariant(env, variant), candidate)
 
 
 def _python_files(path: str) -> dict[str, str]:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from twinstep.diagnosis import markdown, regressions
 from twinstep.project import registry
-from twinstep.project.registry import Subject
-from twinstep.testing.harness import Harness, Lab, Settings
+from twinstep.project.registry import EnvVariant
+from twinstep.testing.harness import Harness, Lab, RunSettings
 from twinstep.tests.planted import BUGS, Bug, blind_spots, make_project, pair_of
 from twinstep.tests.planted.checks import KINDS, LEVEL_3, failure, lab_of
 
@@ -36,7 +36,7 @@ def main() -> None:
     commands.add_parser("keep", help="keep every bug's counterexample as a regression")
     commands.add_parser("blind", help="what level 4 makes of every bug")
     args = parser.parse_args()
-    harness = Harness(Settings(episodes=EPISODES))
+    harness = Harness(RunSettings(episodes=EPISODES))
     try:
         if args.command == "report":
             print(level_3_report(harness, _named(args.bug)))
@@ -91,7 +91,7 @@ def _keep(harness: Harness) -> None:
 
 def _blind(harness: Harness) -> None:
     env = registry.environment("pong")
-    subject = Subject(env, env.variants[0])
+    subject = EnvVariant(env, env.variants[0])
     asked = [bug for bug in BUGS if bug.variant == subject.variant.name]
     for text in blind_spots.lines(harness, subject, asked, planted):
         print(text, end="", flush=True)

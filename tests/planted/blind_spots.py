@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 
 from twinstep._lib.stats import EQUIVALENT
 from twinstep.plans import Transfer
-from twinstep.project.registry import Subject
-from twinstep.rl.rollouts import Games
+from twinstep.project.registry import EnvVariant
+from twinstep.rl.rollouts import Episodes
 from twinstep.testing import policy_transfer
 from twinstep.testing.harness import Harness, Lab
 from twinstep.testing.policy_transfer import Group
@@ -30,7 +30,7 @@ compared step by step.
 
 def lines(
     harness: Harness,
-    subject: Subject,
+    subject: EnvVariant,
     bugs: Iterable[Bug],
     planted: Callable[[Harness, Bug], AbstractContextManager[Lab]],
 ) -> Iterator[str]:
@@ -63,11 +63,11 @@ def lines(
     yield f"\nOf {asked} planted bugs, TOST calls {missed} equivalent.\n"
 
 
-def _scores(lab: Lab, group: Group, plan: Transfer, oracle: Games) -> tuple[str, str, str]:
+def _scores(lab: Lab, group: Group, plan: Transfer, oracle: Episodes) -> tuple[str, str, str]:
     """Return the mean score, the difference with its interval, and the verdict."""
     try:
         found = policy_transfer.compare_scores(lab, group, plan, oracle).found
-    except policy_transfer.Unfit:
+    except policy_transfer.PoliciesUnusable:
         return "always the same", "", "refused"
     score = oracle.scores.mean() + found.difference
     interval = f"{found.difference:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"

@@ -12,13 +12,13 @@ from twinstep.contracts.tcgjax.cards import cards
 from twinstep.contracts.tcgjax.declaration import TCGJAX
 from twinstep.play import human
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 DECKS = [
     Path(twinstep.__file__).parents[1] / f"examples/tcgjax/{name}.txt"
     for name in ("lightning", "psychic")
 ]
-SUBJECT = Subject(TCGJAX, TCGJAX.variants[0])
+SUBJECT = EnvVariant(TCGJAX, TCGJAX.variants[0])
 CONTRACT = SUBJECT.contract
 
 

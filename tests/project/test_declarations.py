@@ -10,7 +10,7 @@ import pytest
 from twinstep.environment import Variant
 from twinstep.errors import UserError
 from twinstep.project import registry, source_view
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.tests.support.project_folder import HANGS
 from twinstep.tests.toys.faulty import FAULTY
 
@@ -44,11 +44,11 @@ def _raises(params):
 def test_a_contract_and_a_probe_that_raise_are_named():
     wrong = dataclasses.replace(FAULTY, contract=_raises)
     with pytest.raises(UserError, match="the contract of faulty raises ZeroDivisionError: a slip"):
-        Subject(wrong, Variant("", {})).contract  # noqa: B018
+        EnvVariant(wrong, Variant("", {})).contract  # noqa: B018
     oracle = dataclasses.replace(FAULTY.oracle, probe=f"{FAULTY.contract.__module__}:prob")
     wrong = dataclasses.replace(FAULTY, oracle=oracle)
     with pytest.raises(UserError, match="probe, .*:prob raises AttributeError"):
-        Subject(wrong, Variant("", FAULTY.params({}))).probe  # noqa: B018
+        EnvVariant(wrong, Variant("", FAULTY.params({}))).probe  # noqa: B018
 
 
 @pytest.mark.parametrize("place", ["pong.h", "pong.h:", "pong.h:step"])

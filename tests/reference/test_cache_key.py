@@ -56,7 +56,7 @@ def key(driver):
         drivers=DRIVERS,
         candidates=(CandidateRef("c", "keyed.fast.rules:X", packages=("keyed.fast", "lost")),),
     )
-    subject = registry.Subject(env, Variant("", {}))
+    subject = registry.EnvVariant(env, Variant("", {}))
     starts = starts_of(subject.contract, seeds("public", 3, "duel"))
     return cache_key.key_of(cache_key.material(subject, driver, starts, 9))
 

@@ -7,7 +7,7 @@ import pytest
 
 from twinstep import protocols
 from twinstep.project import registry
-from twinstep.project.registry import Subject, environment
+from twinstep.project.registry import EnvVariant, environment
 from twinstep.protocols import ORACLE_LADDER, offers
 from twinstep.reference import worker
 from twinstep.reference.process import OracleProcess
@@ -18,7 +18,7 @@ from twinstep.tests.support.requirements import need
 def host(request):
     """Return the host that an oracle's process runs, here."""
     env = environment(request.param)
-    subject = Subject(env, env.variants[0])
+    subject = EnvVariant(env, env.variants[0])
     need(subject.probe)
     life = mmap.mmap(-1, worker.LIFE.size)
     params = dict(subject.contract.params)
@@ -56,7 +56,7 @@ def test_a_method_that_is_left_out_of_the_ladder_is_noticed(host, monkeypatch):
 def test_the_parent_hears_which_oracle_places_states(name, placing):
     """The parent hears of them: without `places`, inputs are drawn from ranges alone."""
     env = environment(name)
-    subject = Subject(env, env.variants[0])
+    subject = EnvVariant(env, env.variants[0])
     need(subject.probe)
     process = OracleProcess(subject)
     try:

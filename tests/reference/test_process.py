@@ -16,7 +16,7 @@ from twinstep.environment import Variant
 from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.frames import take_lanes
 from twinstep.inputs.seeds import seeds, starts_of
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.reference.process import OracleProcess
 from twinstep.tests.support.project_folder import HANGS
 from twinstep.tests.toys.faulty import FAULTY
@@ -33,7 +33,7 @@ def oracle(tmp_path, monkeypatch):
 
     def start(fault):
         params = FAULTY.params({"fault": fault})
-        made.append(OracleProcess(Subject(FAULTY, Variant("", params))))
+        made.append(OracleProcess(EnvVariant(FAULTY, Variant("", params))))
         return made[-1]
 
     yield start

@@ -33,7 +33,7 @@ from twinstep.repair import (
 )
 from twinstep.repair.checks import Checks
 from twinstep.repair.journal import Journal, read
-from twinstep.repair.prompting import Asking
+from twinstep.repair.prompting import PromptSource
 from twinstep.repair.speedup import Stopwatch
 from twinstep.repair.verifier import Result, Stage
 from twinstep.tests.toys import duel
@@ -446,15 +446,15 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     results = [Result(tests, dict.fromkeys(tests, "it fails")) for tests in found]
     run = project / ".twinstep" / "runs" / "real"
     env = registry.environment("duel")
-    bench = attempt.Bench(Repository.here(), run, env.candidates[0], None)
+    bench = attempt.Workbench(Repository.here(), run, env.candidates[0], None)
     run.mkdir()
     journal = Journal(run)
     journal.done("begin", lambda: {**BEGIN, "base": base})
-    pairs = registry.pairs(registry.Subject(env, env.variants[0]), ["mine"])
+    pairs = registry.pairs(registry.EnvVariant(env, env.variants[0]), ["mine"])
     checks = Checks(Scripted(results), bench, base)
     stopwatch = Stopwatch(None, pairs)
     made = loop.Loop(
-        Asking(pairs, bench), bench, checks, stopwatch, journal, loop.Limits(), (2,), print
+        PromptSource(pairs, bench), bench, checks, stopwatch, journal, loop.Limits(), (2,), print
     )
     bench.repository.branch_off(bench.branch, attempt.branch_of(run), base)
     # The agent changes what is not its own in each try: after the second one it is over.

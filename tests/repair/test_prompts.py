@@ -19,7 +19,7 @@ from twinstep.environment import Environment, Probe
 from twinstep.errors import OracleMissing, UserError
 from twinstep.gates import GateRule, Lockstep
 from twinstep.project import registry, source_view
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference.process import OracleProcess
 from twinstep.repair import prompts
 from twinstep.repair.prompts import bench_text, length_budget
@@ -60,7 +60,7 @@ def _environments() -> list[Environment]:
 
 
 def _pair(env: Environment, candidate: str) -> Pair:
-    pairs = (pair for v in env.variants for pair in registry.pairs(Subject(env, v), [candidate]))
+    pairs = (pair for v in env.variants for pair in registry.pairs(EnvVariant(env, v), [candidate]))
     return next(pairs)
 
 
@@ -292,7 +292,7 @@ def viewed(tmp_path, monkeypatch):
             oracle=dataclasses.replace(pong.subject.env.oracle, **ref),
             contract=lambda p: dataclasses.replace(pong.subject.env.contract(p), source_view=view),
         )
-        return Pair(Subject(env, pong.subject.variant), pong.candidate)
+        return Pair(EnvVariant(env, pong.subject.variant), pong.candidate)
 
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
     return pair
@@ -449,7 +449,7 @@ def test_the_first_rule_that_matches_is_the_one_told():
     )
     contract = dataclasses.replace(pair.subject.contract, gates=rules)
     env = dataclasses.replace(pair.subject.env, contract=lambda params: contract)
-    text = prompts.translation(Pair(Subject(env, pair.subject.variant), pair.candidate), "step")
+    text = prompts.translation(Pair(EnvVariant(env, pair.subject.variant), pair.candidate), "step")
     assert "- `obs`: abs(candidate - reference) <= 0.25" in text
     gates = text.split("## What must hold")[1].split("##")[0]
     assert gates.count("`obs`") == 1

@@ -18,9 +18,9 @@ from twinstep.cli import main
 from twinstep.env.make import Env
 from twinstep.errors import UserError
 from twinstep.oracles.pong import upstream
-from twinstep.rl.rollouts import Games
+from twinstep.rl.rollouts import Episodes
 from twinstep.rl.training import checkpoints, evaluation
-from twinstep.rl.training.settings import Settings, load, read, settle
+from twinstep.rl.training.settings import TrainingSettings, load, read, settle
 from twinstep.tests.support.project_folder import Folder
 from twinstep.tests.support.requirements import need
 from twinstep.tests.support.small_runs import SMALL, curve, stop_at, train
@@ -184,7 +184,7 @@ def test_as_many_episodes_are_evaluated_as_were_asked_for_whatever_came_of_them(
         lanes = len(seeds) // cast.size
         scores = np.arange(games) * 1000.0 + np.arange(lanes)[:, None]
         whole = np.tile(scores.reshape(1, -1), (cast.size, 1))
-        return Games(whole, whole < 2000)
+        return Episodes(whole, whole < 2000)
 
     monkeypatch.setattr(evaluation, "play", play)
     settings = settle("pong", small, {})
@@ -288,4 +288,4 @@ def test_read_says_nothing_of_what_a_file_leaves_out(tmp_path):
     file = tmp_path / "some.toml"
     file.write_text("steps = 5\n[ppo]\ngamma = 0.5\n")
     assert read(file) == {"steps": 5, "ppo": {"gamma": 0.5}}
-    assert isinstance(settle("pong", file, {}), Settings)
+    assert isinstance(settle("pong", file, {}), TrainingSettings)

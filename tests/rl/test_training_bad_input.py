@@ -14,7 +14,7 @@ from twinstep.cli import main
 from twinstep.env.make import Env
 from twinstep.environment import Probe
 from twinstep.errors import UserError
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.ppo import Trainer
 from twinstep.rl.training import checkpoints, loop
 from twinstep.rl.training.arenas import arena_of
@@ -327,7 +327,7 @@ def test_a_disk_that_is_full_from_the_first_is_one_clear_line(small, tmp_path, m
 def test_a_missing_reference_is_said_before_anything_is_trained(
     small, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(Subject, "probe", Probe({}, "gcc is missing", "install gcc"))
+    monkeypatch.setattr(EnvVariant, "probe", Probe({}, "gcc is missing", "install gcc"))
     words = ["train", "pong", "--config", str(small), "--out", str(tmp_path / "run")]
     assert main([*words, "--evaluate", "8"]) == 4
     assert capsys.readouterr().err == "twinstep: gcc is missing: install gcc\n"

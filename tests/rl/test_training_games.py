@@ -22,7 +22,7 @@ from twinstep.rl.training import evaluation
 from twinstep.rl.training.arenas import arena_of, player_named
 from twinstep.rl.training.policy_player import gumbel, trained_player
 from twinstep.rl.training.settings import load, settle
-from twinstep.rl.versus import Versus
+from twinstep.rl.versus import OpponentWrapper
 
 GAME = variant_of("tcgjax", TCGJAX.variants[0].name)
 
@@ -57,7 +57,7 @@ def run(tiny):
     return folder
 
 
-@pytest.mark.parametrize(("against", "kind"), [("self", SelfPlay), ("scripted", Versus)])
+@pytest.mark.parametrize(("against", "kind"), [("self", SelfPlay), ("scripted", OpponentWrapper)])
 def test_a_game_is_trained_against_whom_the_settings_name(against, kind, tiny):
     settings = settle("tcgjax", tiny, {"against": against})
     assert evaluation.opponents_of(settings, []) == (
@@ -68,7 +68,7 @@ def test_a_game_is_trained_against_whom_the_settings_name(against, kind, tiny):
     try:
         assert type(arena) is kind
         assert arena.backend == "oracle"
-        if kind is Versus:
+        if kind is OpponentWrapper:
             assert arena._other is player_named(GAME, "scripted")
     finally:
         arena.close()
@@ -87,7 +87,7 @@ def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys, m
 
     def versus(env, other):
         met.append(other)
-        return Versus(env, other)
+        return OpponentWrapper(env, other)
 
     monkeypatch.setattr(evaluation, "Versus", versus)
     words = ["train", "--resume", str(run), "--evaluate", "6", "--opponent", "random"]

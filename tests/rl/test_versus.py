@@ -17,7 +17,7 @@ from twinstep.project import registry
 from twinstep.project.registry import variant_of
 from twinstep.rl import elo
 from twinstep.rl.rollouts import environment_seeds
-from twinstep.rl.versus import Versus, player_of, win_rates, words
+from twinstep.rl.versus import OpponentWrapper, player_of, win_rates, words
 from twinstep.tests.support.requirements import need
 from twinstep.transfer.pokejax import features, heuristics, minimax
 
@@ -28,7 +28,7 @@ SEEDS = environment_seeds(6, LANES)
 @pytest.fixture(scope="module")
 def shown(pokejax_oracle):
     """Observations and masks of the first player in the reference, [T * N, ...]."""
-    game = Versus(pokejax_oracle, heuristics.mixed)
+    game = OpponentWrapper(pokejax_oracle, heuristics.mixed)
     state, now = game.reset(SEEDS)
     rows = []
     for t in range(STEPS):
@@ -98,7 +98,7 @@ def test_the_potential_is_opposite_where_both_sides_know_all():
 
 def _games(env, potential=None, gamma=1.0):
     """Return what a game shows, pays and plays, [T, N, ...]."""
-    game = Versus(env, heuristics.mixed, potential, gamma)
+    game = OpponentWrapper(env, heuristics.mixed, potential, gamma)
     state, now = game.reset(SEEDS)
     rows = [(now.obs, now.reward, now.terminated, now.legal, np.zeros((LANES, 2), np.int32))]
     for t in range(STEPS):
@@ -135,7 +135,7 @@ def test_a_game_pays_the_win_rate_and_shaping_adds_up_to_nothing_but_its_start(p
 
 
 def test_who_is_not_asked_plays_0(pokejax_oracle):
-    game = Versus(pokejax_oracle, heuristics.max_damage)
+    game = OpponentWrapper(pokejax_oracle, heuristics.max_damage)
     state, now = game.reset(SEEDS)
     waited = 0
     for _ in range(STEPS):
@@ -154,7 +154,7 @@ def test_max_damage_beats_random_and_minimax_is_no_worse():
 
 def test_only_games_of_two_have_another_side():
     with pytest.raises(UserError, match="pong-v0 is no game of two players"):
-        Versus(twinstep.make("pong-v0"), heuristics.random)
+        OpponentWrapper(twinstep.make("pong-v0"), heuristics.random)
 
 
 @pytest.fixture(scope="module")

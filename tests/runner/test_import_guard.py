@@ -8,7 +8,7 @@ import pytest
 from twinstep.environment import CandidateRef, Environment, OracleRef
 from twinstep.errors import CandidateBroken
 from twinstep.inputs.sampling import some_starts
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.runner.runner import Runner
 from twinstep.tests.toys import duel
 
@@ -47,7 +47,7 @@ def _pair(folder, name, text):
     )
     ref = CandidateRef("made", f"reaching_{name}:Made")
     env = Environment("far", duel.contract, oracle, (ref,))
-    return Pair(Subject(env, env.variants[0]), ref)
+    return Pair(EnvVariant(env, env.variants[0]), ref)
 
 
 @pytest.mark.parametrize("loaded", [False, True], ids=["oracle not loaded", "oracle loaded"])
@@ -82,4 +82,4 @@ def test_a_candidate_beside_the_oracle_in_one_file_is_built(pair):
     assert Runner.of(made).name == "made"
     # The toys' oracles and candidates share a module.
     ref = duel.DUEL.candidates[0]
-    assert Runner.of(Pair(Subject(duel.DUEL, duel.DUEL.variants[0]), ref)).name == ref.name
+    assert Runner.of(Pair(EnvVariant(duel.DUEL, duel.DUEL.variants[0]), ref)).name == ref.name

@@ -321,7 +321,7 @@ def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
     got = want.copy()
     got[0, 0, 1] = np.nextafter(np.float32(0.1), np.float32(1))
     found = autoreset.mismatch(
-        autoreset.Expected(np.zeros((1, 1)), {"obs": want}, np.ones((1, 1), bool)),
+        autoreset.ExpectedSteps(np.zeros((1, 1)), {"obs": want}, np.ones((1, 1), bool)),
         TimeStep(got, *[None] * 6),
         {"obs": Lockstep()},
     )

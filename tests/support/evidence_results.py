@@ -15,7 +15,7 @@ from twinstep.rl.training import loop
 from twinstep.rl.training.evaluation import Row
 from twinstep.rl.training.metrics import NAMES, Metrics
 from twinstep.rl.training.policy_player import POLICY
-from twinstep.rl.training.settings import Settings
+from twinstep.rl.training.settings import TrainingSettings
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "benchmarks"
@@ -70,7 +70,7 @@ def timed(found):
 def trained(where, backend, scores, seeds=(0, 1), **other):
     """Write a run as `twinstep train` does, with these scores [B, S] of its batches."""
     small = PPO(lanes=32, steps=8, minibatches=4, hidden=(8,))
-    settings = Settings("pong", "fs8", backend, 256 * len(scores), tuple(seeds), ppo=small)
+    settings = TrainingSettings("pong", "fs8", backend, 256 * len(scores), tuple(seeds), ppo=small)
     where.mkdir(parents=True)
     (where / "settings.toml").write_text(settings.toml())
     metrics = Metrics(where, settings.seeds, 256, 0)

@@ -11,7 +11,7 @@ import pytest
 from twinstep.errors import UserError
 from twinstep.inputs import seeds
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.testing import expected_failures, xfail_tests
 from twinstep.tests.support.project_folder import SHORT, Project
 from twinstep.tests.toys.duel import DUEL
@@ -194,7 +194,7 @@ def test_a_garbled_file_is_named_with_what_is_wrong(tmp_path, failures, text, sa
 def _attach(test, **option):
     """Attach one entry to the collected tests of `duel-vector`; return those it was given to."""
     folder = seeds.package_folder("twinstep.rollouts")
-    subject = Subject(DUEL, DUEL.variants[0])
+    subject = EnvVariant(DUEL, DUEL.variants[0])
     items = [
         SimpleNamespace(
             path=folder / "test_lockstep.py",
@@ -211,7 +211,9 @@ def _attach(test, **option):
         getoption=lambda name, default: option.get(name, default),
     )
     until = datetime.date.fromisoformat(LATER)
-    entry = expected_failures.Expected(folder / "xfail.toml", test, folder / "x.json", "", until)
+    entry = expected_failures.ExpectedFailure(
+        folder / "xfail.toml", test, folder / "x.json", "", until
+    )
     xfail_tests.attach([entry], registry.pairs(subject, ["vector"]), items, config)
     return [item.nodeid for item in items if expected_failures.EXPECTED in item.stash]
 

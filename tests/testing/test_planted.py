@@ -22,7 +22,7 @@ from twinstep.interactions import test_steps
 from twinstep.oracles.pong import upstream
 from twinstep.properties import test_modules
 from twinstep.repair.prompts import locations
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
 from twinstep.tests.planted.__main__ import level_3_report
 from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of
@@ -40,7 +40,7 @@ def harness():
     problem = upstream.probe({}).problem
     if problem and os.environ.get("CI", "").lower() not in ("true", "1"):
         pytest.skip(problem)
-    made = Harness(Settings(episodes=50))
+    made = Harness(RunSettings(episodes=50))
     yield made
     made.close()
 
@@ -141,7 +141,7 @@ def test_an_unedited_copy_passes_every_check(planted, variant):
 def test_the_readme_shows_the_report_as_it_comes_out():
     """All of it but the candidate's source, which the README leaves out."""
     bug = next(bug for bug in BUGS if bug.name == "paddle_meets_below_its_edge")
-    harness = Harness(Settings(episodes=100))
+    harness = Harness(RunSettings(episodes=100))
     try:
         text = level_3_report(harness, bug)
     finally:

@@ -12,7 +12,7 @@ import twinstep
 from twinstep.plans import PPO, Transfer
 from twinstep.rl.policies import Policy
 from twinstep.rl.ppo import Trained
-from twinstep.rl.rollouts import Cast, Games, play, play_both
+from twinstep.rl.rollouts import Episodes, PolicyBatch, play, play_both
 from twinstep.testing import policy_transfer as level4
 from twinstep.tests.planted import BUGS
 from twinstep.tests.planted.__main__ import planted
@@ -30,7 +30,7 @@ def _cast(size, seed=0, scale=1.0):
     rng = np.random.default_rng(seed)
     shapes = {"layer0_w": (8, 8), "layer0_b": (8,), "actor_w": (8, 3), "actor_b": (3,),
               "critic_w": (8, 1), "critic_b": (1,)}  # fmt: skip
-    return Cast(
+    return PolicyBatch(
         POLICY,
         {n: rng.normal(0, scale, (size, *s)).astype(np.float32) for n, s in shapes.items()},
     )
@@ -49,7 +49,7 @@ def scripted(monkeypatch):
         def games(env, cast, seeds, noise, plan):
             made = [scores(int(b[0]), noise) for b in cast.params["actor_b"]]
             rows = np.float64(made)[:, None] + np.linspace(-0.1, 0.1, plan.episodes)
-            return Games(rows, np.ones(rows.shape, bool))
+            return Episodes(rows, np.ones(rows.shape, bool))
 
         monkeypatch.setattr(level4, "train", train)
         monkeypatch.setattr(level4, "play", games)
@@ -75,22 +75,24 @@ def test_a_seed_that_is_not_solved_is_replaced_by_the_next_number(scripted):
 def test_too_few_solved_seeds_are_refused(scripted):
     scripted(_of_seed(lambda seed: 18.0 if seed else 20.0))
     says = "only 1 of 6 seeds reach 19 (best mean score 20.00); 3 are needed"
-    with pytest.raises(level4.Unfit, match=re.escape(says)):
+    with pytest.raises(level4.PoliciesUnusable, match=re.escape(says)):
         level4.train_solved(_env(), PLAN)
 
 
 def test_policies_hardly_better_than_random_play_are_refused(scripted):
     scripted(_of_seed(lambda seed: 20.0 + seed, random=12.0))
-    with pytest.raises(level4.Unfit, match=r"scores 20.00 and random play 12.00: it must be 10"):
+    with pytest.raises(
+        level4.PoliciesUnusable, match=r"scores 20.00 and random play 12.00: it must be 10"
+    ):
         level4.train_solved(_env(), PLAN)
 
 
 def test_scores_that_never_vary_are_refused(fs8, scripted, monkeypatch):
     scripted(_of_seed(lambda seed: 21.0))
     group = level4.train_solved(_env(), PLAN)
-    same = Games(np.full((3, 8), 21.0), np.ones((3, 8), bool))
+    same = Episodes(np.full((3, 8), 21.0), np.ones((3, 8), bool))
     monkeypatch.setattr(level4, "fresh_games", lambda *args: same)
-    with pytest.raises(level4.Unfit, match="all scores are alike"):
+    with pytest.raises(level4.PoliciesUnusable, match="all scores are alike"):
         level4.compare_scores(fs8, group, PLAN, same)
 
 
@@ -100,7 +102,7 @@ def test_scores_are_compared_policy_by_policy(fs8, scripted, monkeypatch, shift,
     scripted(_of_seed(lambda seed: 19.0 + 10 * seed))
     group = level4.train_solved(_env(), PLAN)
     noise = np.random.default_rng(0).normal(0, 0.1, (2, 3, 8))
-    oracle, candidate = (Games(group.scores + n, np.ones((3, 8), bool)) for n in noise)
+    oracle, candidate = (Episodes(group.scores + n, np.ones((3, 8), bool)) for n in noise)
     candidate = candidate._replace(scores=candidate.scores + shift)
     monkeypatch.setattr(level4, "fresh_games", lambda *args: candidate)
     found = level4.compare_scores(fs8, group, PLAN, oracle)
@@ -221,6 +223,8 @@ def test_a_policy_is_trained_in_the_reference_itself():
     """Small and unsolved: that the training runs there, and is refused."""
     env = _env("oracle")
     plan = dataclasses.replace(PLAN, ppo=PPO(lanes=16, steps=8, minibatches=2), tries=3)
-    with pytest.raises(level4.Unfit, match="trained in oracle, only 0 of 3 seeds reach 19"):
+    with pytest.raises(
+        level4.PoliciesUnusable, match="trained in oracle, only 0 of 3 seeds reach 19"
+    ):
         level4.train_solved(env, plan)
     env.close()

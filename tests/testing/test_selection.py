@@ -12,7 +12,7 @@ from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.testing import plugin
-from twinstep.testing.selection import Asked, choose
+from twinstep.testing.selection import Selection, choose
 
 
 def contract(params):
@@ -61,12 +61,12 @@ def folder(tmp_path, monkeypatch):
 
 
 def labels(*args, **asked):
-    return [pair.label for pair in choose(Asked(*args, **asked)).pairs]
+    return [pair.label for pair in choose(Selection(*args, **asked)).pairs]
 
 
 def refusal(**asked):
     with pytest.raises(UserError) as refused:
-        choose(Asked(**asked))
+        choose(Selection(**asked))
     return str(refused.value)
 
 
@@ -137,7 +137,7 @@ def test_a_variant_keeps_its_name_under_a_value():
 
 
 def test_variants_that_refuse_a_value_are_left_out_with_a_line():
-    choice = choose(Asked(["knobs"], settings=["most=100"]))
+    choice = choose(Selection(["knobs"], settings=["most=100"]))
     assert {p.subject.variant.name for p in choice.pairs} == {"fs1+most=100", "fs8+most=100"}
     said = "knobs@stock+most=100 is left out: the stock generator goes with most=21"
     assert choice.notes == [said]

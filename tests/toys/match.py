@@ -17,7 +17,7 @@ from twinstep.env.make import Env
 from twinstep.environment import CandidateRef, Environment, OracleRef, Variant
 from twinstep.frames import Array, Frame
 from twinstep.jax_candidate import JaxCandidate
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 
 class State(NamedTuple):
@@ -76,4 +76,4 @@ def make():
     here = "twinstep.tests.toys.match"
     oracle = OracleRef("none", f"{here}:Match", f"{here}:probe", "twinstep.tests.nothing")
     env = Environment("match", contract, oracle, (CandidateRef("jax", f"{here}:Match"),))
-    return Env(Subject(env, Variant("", {})), "jax", "same-step")
+    return Env(EnvVariant(env, Variant("", {})), "jax", "same-step")

@@ -22,7 +22,7 @@ from twinstep.env.make import Env
 from twinstep.environment import CandidateRef, Environment, OracleRef, Variant
 from twinstep.frames import Array, Frame
 from twinstep.jax_candidate import JaxCandidate
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 LENGTH = 4
 
@@ -99,7 +99,7 @@ def make(task):
     here = "twinstep.tests.toys.tasks"
     oracle = OracleRef("none", f"{here}:Tasks", f"{here}:probe", "twinstep.tests.nothing")
     env = Environment("tasks", contract, oracle, (CandidateRef("jax", f"{here}:Tasks"),))
-    return Env(Subject(env, Variant("", {"task": task})), "jax", "same-step")
+    return Env(EnvVariant(env, Variant("", {"task": task})), "jax", "same-step")
 
 
 class OnHost:

@@ -17,7 +17,7 @@ from tools.evidence.results import Found, Results, quoted, read, whole
 from tools.evidence.section import Line, Lines, Missing, Picture, Section
 from twinstep.errors import UserError
 from twinstep.rl.training.metrics import HEADER
-from twinstep.rl.training.settings import Settings, load
+from twinstep.rl.training.settings import TrainingSettings, load
 
 FOLDER = "runs"
 ORACLE = "oracle"
@@ -31,7 +31,7 @@ class Run:
     """
 
     name: str
-    settings: Settings
+    settings: TrainingSettings
     result: Found
     curve: str
     points: dict[int, list[float]]

@@ -52,7 +52,7 @@ def ratings(results: Results) -> Section:
 def _text(found: Found) -> str:
     rates = [[np.nan if rate is None else rate for rate in row] for row in found["rates"]]
     rated, spread, won = (np.array(v, float) for v in (found["elo"], found["spread"], rates))
-    made = elo.Table(found["names"], rated, spread, won)
+    made = elo.EloTable(found["names"], rated, spread, won)
     size = len(made.names)
     if made.elo.shape != (size,) or made.spread.shape != (size,) or made.rates.shape != (size,) * 2:
         raise ValueError("names, elo, spread and rates are not of as many players")

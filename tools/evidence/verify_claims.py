@@ -15,7 +15,7 @@ from twinstep.project.registry import variant_of
 ROUNDS = 3
 
 
-def narrowed(committed: claims.Result) -> command.Request:
+def narrowed(committed: claims.Result) -> command.BenchRequest:
     """Return the cheapest part of what was measured: one variant, fewest lanes and threads.
 
     Backends that cannot run here are left out. UserError if the reference or all of them cannot.
@@ -30,7 +30,7 @@ def narrowed(committed: claims.Result) -> command.Request:
     fit = tuple(pair.candidate.name for pair in pairs if not pair.probe.problem)
     if not fit:
         raise UserError(f"none of {', '.join(then['backends'])} can run here")
-    return command.Request(
+    return command.BenchRequest(
         then["env"],
         (variant,),
         fit,

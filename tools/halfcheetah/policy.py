@@ -19,7 +19,7 @@ from twinstep.contracts.halfcheetah.declaration import HALFCHEETAH
 from twinstep.environment import Variant
 from twinstep.frames import Start
 from twinstep.oracles.halfcheetah.bridge import HalfCheetahLanes
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 TABLE = Path(__file__).parents[2] / "rollouts/halfcheetah/policy.py"
 STEPS = 1000  # of an episode
@@ -68,7 +68,7 @@ def returns(lanes: HalfCheetahLanes, policies: np.ndarray, first: int, seen: See
 
 def search() -> tuple[np.ndarray, np.ndarray, float]:
     """Return weights f64[6, 17], offsets f64[6] and the mean return of 64 new episodes."""
-    contract = Subject(HALFCHEETAH, Variant("", {})).contract
+    contract = EnvVariant(HALFCHEETAH, Variant("", {})).contract
     lanes = HalfCheetahLanes(contract, 2 * DIRECTIONS)
     rng = np.random.default_rng(0)
     policy, seen = np.zeros((6, 17)), Seen()

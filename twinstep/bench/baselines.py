@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from twinstep.contract import Contract
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 if TYPE_CHECKING:
-    from twinstep.bench.targets import Entry, Job, Player
+    from twinstep.bench.targets import Job, NamedTarget, Target
 
 
 @dataclass(frozen=True)
-class Peer:
+class Baseline:
     """An implementation that is measured and not verified.
 
     needs: the module without which it cannot run; it may be installed in another environment than
@@ -30,17 +30,19 @@ class Peer:
 
     name: str
     needs: str
-    make: Callable[[Contract, Job], Player]
+    make: Callable[[Contract, Job], Target]
     work: str
     model: str
     note: str = ""
     work_at_most: int = 0
 
-    def entry(self, contract: Contract, job: Job) -> Entry:
+    def entry(self, contract: Contract, job: Job) -> NamedTarget:
         """Return its player with what a result says of it."""
-        from twinstep.bench.targets import Entry
+        from twinstep.bench.targets import NamedTarget
 
-        return Entry(self.name, self.make(contract, job), {"model": self.model, "note": self.note})
+        return NamedTarget(
+            self.name, self.make(contract, job), {"model": self.model, "note": self.note}
+        )
 
     def steps(self, steps: int, lanes: int) -> int:
         """Return the steps of a round in which the backends play `steps`."""
@@ -55,13 +57,13 @@ class Peer:
             return False
 
 
-def peers_of(subject: Subject, work: str) -> list[Peer]:
+def peers_of(subject: EnvVariant, work: str) -> list[Baseline]:
     """Return an environment's peers for one kind of work."""
     path = subject.env.oracle.peers
     return [p for p in registry.load_object(path) if p.work == work] if path else []
 
 
-def find(subject: Subject, name: str) -> Peer:
+def find(subject: EnvVariant, name: str) -> Baseline:
     """Return a peer by name; KeyError if there is none."""
     known = {p.name: p for work in ("environment", "physics") for p in peers_of(subject, work)}
     return known[name]

@@ -22,7 +22,7 @@ from twinstep.project.registry import variant_of
 # JAX takes seconds to import, and every command reads this file.
 if TYPE_CHECKING:
     from twinstep.bench.breakdown import Iteration, Seconds
-    from twinstep.rl.training.settings import Settings
+    from twinstep.rl.training.settings import TrainingSettings
 
 SCHEMA = 1
 SIZES = ("2M", "20M", "200M")
@@ -33,7 +33,7 @@ ORACLE = "oracle"
 
 
 @dataclass(frozen=True)
-class Request:
+class BreakdownRequest:
     """What to measure. sizes: parameters of the network. lanes, steps: of a batch."""
 
     env: str
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def record(request: Request, progress: Callable[[str], None]) -> dict[str, Any]:
+def record(request: BreakdownRequest, progress: Callable[[str], None]) -> dict[str, Any]:
     """Measure everything that is asked for and return the result."""
     rows = [row for size in request.sizes for row in _rows(request, size, progress)]
     peaks = [peak for row in rows for peak in row.get("peaks", [])]
@@ -114,7 +114,9 @@ def record(request: Request, progress: Callable[[str], None]) -> dict[str, Any]:
     }
 
 
-def _rows(request: Request, size: int, progress: Callable[[str], None]) -> list[dict[str, Any]]:
+def _rows(
+    request: BreakdownRequest, size: int, progress: Callable[[str], None]
+) -> list[dict[str, Any]]:
     """Return a row for each backend, their rounds taken in turn.
 
     The machine's peak belongs to the round: its speed changes with what else runs on it.
@@ -143,7 +145,7 @@ def _rows(request: Request, size: int, progress: Callable[[str], None]) -> list[
 class _Side:
     """One backend with a network of one size. lack: why it is not measured, or "" """
 
-    def __init__(self, request: Request, name: str, size: int) -> None:
+    def __init__(self, request: BreakdownRequest, name: str, size: int) -> None:
         self.name, self._size, self._request = name, size, request
         self.lack = _lacking(request, name, size)
         self._arena: Any = None
@@ -223,7 +225,7 @@ class _Side:
         }
 
 
-def _lacking(request: Request, backend: str, size: int) -> str:
+def _lacking(request: BreakdownRequest, backend: str, size: int) -> str:
     """Return why a row cannot be measured here; "" if it can."""
     import jax
 
@@ -234,7 +236,7 @@ def _lacking(request: Request, backend: str, size: int) -> str:
     return f"{probe.problem}: {probe.mend}" if probe.problem else ""
 
 
-def _settings(request: Request, backend: str) -> Settings:
+def _settings(request: BreakdownRequest, backend: str) -> TrainingSettings:
     """Return level 4's settings in batches of the request's size, each learned whole."""
     from twinstep.rl.training.settings import settle
 
@@ -243,7 +245,7 @@ def _settings(request: Request, backend: str) -> Settings:
     return replace(settings, ppo=replace(settings.ppo, **batch))
 
 
-def _hidden(contract: Any, settings: Settings, size: int) -> tuple[int, int]:
+def _hidden(contract: Any, settings: TrainingSettings, size: int) -> tuple[int, int]:
     """Return two layers of equal width, with which the network has about `size` parameters."""
     from twinstep.rl import flops
     from twinstep.rl.policies import Policy
@@ -262,7 +264,7 @@ def _hidden(contract: Any, settings: Settings, size: int) -> tuple[int, int]:
     return (low, low)
 
 
-def _request(args: argparse.Namespace) -> Request:
+def _request(args: argparse.Namespace) -> BreakdownRequest:
     for name in ("rounds", "lanes", "steps"):
         if not 1 <= getattr(args, name) <= MOST:
             raise UserError(f"--{name} {getattr(args, name)}: it lies between 1 and {MOST}")
@@ -277,7 +279,7 @@ def _request(args: argparse.Namespace) -> Request:
         if name not in known:
             raise registry.unknown(f"backend of {args.env}", name, known)
     able = [name for name in known[1:] if not registry.pairs(subject, [name])[0].probe.problem]
-    return Request(
+    return BreakdownRequest(
         args.env,
         subject.variant.name,
         tuple(dict.fromkeys(args.backend)) or (ORACLE, *able),

@@ -23,7 +23,7 @@ from twinstep.bench.training_cell import trained, training_cell
 from twinstep.bench.worker import ENVIRONMENT, Failed
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.project.registry import Subject, variant_of
+from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.project.verdicts import sources_hash, verdict_of
 
 #: Environment steps of a round with a policy if --steps is not given, in all lanes together.
@@ -36,7 +36,7 @@ TRAINING = "training"
 
 
 @dataclass(frozen=True)
-class Request:
+class BenchRequest:
     """What to measure. steps: of every lane in a round, 0 to choose them by the batch.
 
     peers: an interpreter that has other implementations installed, "" for this one alone.
@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def record(request: Request, progress: Progress) -> dict[str, Any]:
+def record(request: BenchRequest, progress: Progress) -> dict[str, Any]:
     """Measure everything that is asked for and return the result."""
     cores = sorted(os.sched_getaffinity(0))
     before = machine.load()
@@ -189,7 +189,7 @@ def record(request: Request, progress: Progress) -> dict[str, Any]:
 
 
 def _cell(
-    request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
+    request: BenchRequest, subject: EnvVariant, cores: Sequence[int], lanes: int, progress: Progress
 ) -> dict[str, Any]:
     oracle = subject.env.oracle
     steps = request.steps_of(lanes)
@@ -213,7 +213,7 @@ def _cell(
     return {"work": "environment", **cell, **proof}
 
 
-def _compared(subject: Subject, results: list[dict[str, Any]]) -> list[str]:
+def _compared(subject: EnvVariant, results: list[dict[str, Any]]) -> list[str]:
     """Return the parts that every backend must have to the bit."""
     held = [
         held_parts(subject.contract, r["backend"], r["dtype"], r["platform"])
@@ -224,7 +224,7 @@ def _compared(subject: Subject, results: list[dict[str, Any]]) -> list[str]:
 
 
 def _physics_cell(
-    request: Request, subject: Subject, cores: Sequence[int], lanes: int, progress: Progress
+    request: BenchRequest, subject: EnvVariant, cores: Sequence[int], lanes: int, progress: Progress
 ) -> dict[str, Any]:
     """Measure steps that write nothing: the reference's physics, the backends' and the peers'."""
     steps, variant = request.steps_of(lanes), subject.variant.name
@@ -237,7 +237,7 @@ def _physics_cell(
 
 
 def _measured(
-    request: Request, subject: Subject, first: Job, jobs: list[Job], progress: Progress
+    request: BenchRequest, subject: EnvVariant, first: Job, jobs: list[Job], progress: Progress
 ) -> dict[str, Any]:
     """Return what a cell says of its jobs, which play side by side."""
     left_out: list[str] = []
@@ -253,7 +253,7 @@ def _measured(
     }
 
 
-def _peer_jobs(request: Request, subject: Subject, first: Job, work: str) -> list[Job]:
+def _peer_jobs(request: BenchRequest, subject: EnvVariant, first: Job, work: str) -> list[Job]:
     """Return the jobs of the peers that are here or may be where --peers says."""
     return [
         replace(
@@ -268,7 +268,7 @@ def _peer_jobs(request: Request, subject: Subject, first: Job, work: str) -> lis
     ]
 
 
-def _compiled(cells: list[dict[str, Any]], subject: Subject) -> list[str]:
+def _compiled(cells: list[dict[str, Any]], subject: EnvVariant) -> list[str]:
     """Return the backends that a policy can be compiled together with."""
     found: dict[str, None] = {}
     for cell in cells:
@@ -278,8 +278,8 @@ def _compiled(cells: list[dict[str, Any]], subject: Subject) -> list[str]:
 
 
 def _policy_cell(
-    request: Request,
-    subject: Subject,
+    request: BenchRequest,
+    subject: EnvVariant,
     backend: str,
     cores: Sequence[int],
     lanes: int,
@@ -307,7 +307,7 @@ def _policy_cell(
     }
 
 
-def _request(args: argparse.Namespace) -> Request:
+def _request(args: argparse.Namespace) -> BenchRequest:
     env = registry.environment(args.env)
     variants = args.variant or env.oracle.measured or [env.variants[0].name]
     subjects = [variant_of(args.env, name) for name in variants]
@@ -337,7 +337,7 @@ def _request(args: argparse.Namespace) -> Request:
     for count in threads:
         if count > cores:
             raise UserError(f"--threads {count}: this process may use {cores} cores")
-    return Request(
+    return BenchRequest(
         args.env,
         tuple(dict.fromkeys(variants)),
         tuple(backends),
@@ -352,7 +352,7 @@ def _request(args: argparse.Namespace) -> Request:
     )
 
 
-def _batches(given: Sequence[str], subject: Subject) -> tuple[int, ...]:
+def _batches(given: Sequence[str], subject: EnvVariant) -> tuple[int, ...]:
     most = subject.contract.largest_batch
     declared = tuple(count for count in subject.env.oracle.batches if count <= most)
     return tuple(_number("--batch", text, int, 1) for text in given) or declared
@@ -364,7 +364,7 @@ def _python(path: str) -> str:
     return path
 
 
-def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Request:
+def _narrowed(request: BenchRequest, args: argparse.Namespace, committed: Any) -> BenchRequest:
     """Return what was committed, or the part of it that the options choose."""
     then = claims.request_of(committed)
     return replace(
@@ -382,7 +382,7 @@ def _narrowed(request: Request, args: argparse.Namespace, committed: Any) -> Req
     )
 
 
-def require(subject: Subject) -> None:
+def require(subject: EnvVariant) -> None:
     """UserError if the variant cannot be measured."""
     contract, probe = subject.contract, subject.probe
     if probe.problem:

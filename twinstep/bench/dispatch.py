@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from twinstep.bench import baselines
-from twinstep.bench.targets import AUTO_RESET, BufferPlayer, Entry, Job, Player, UnwrittenPlayer
+from twinstep.bench.targets import (
+    AUTO_RESET,
+    BufferTarget,
+    Job,
+    NamedTarget,
+    Target,
+    UnwrittenTarget,
+)
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.protocols import offers
 from twinstep.runner.runner import Runner
 
 
-def entries(job: Job) -> list[Entry]:
+def entries(job: Job) -> list[NamedTarget]:
     """Return what a job's process measures; empty if the backend has no such way to play."""
     subject = job.subject()
     contract = subject.contract
@@ -32,39 +39,39 @@ def entries(job: Job) -> list[Entry]:
         if subject.env.oracle.bench:
             make = registry.load_object(subject.env.oracle.bench)
             return list(make(contract, job.played, job.steps, job.threads))
-        return [Entry("through its bridge", _through_make(subject, "oracle"))]
+        return [NamedTarget("through its bridge", _through_make(subject, "oracle"))]
     if job.how == "make":
-        return [Entry(f"{job.backend}, make().rollout", _through_make(subject, job.backend))]
+        return [NamedTarget(f"{job.backend}, make().rollout", _through_make(subject, job.backend))]
     candidate = Runner.of(registry.pairs(subject, [job.backend])[0]).candidate
     if hasattr(candidate, "pure"):
-        from twinstep.bench.jax_targets import CompiledPlayer
+        from twinstep.bench.jax_targets import CompiledTarget
 
-        return [Entry(job.backend, CompiledPlayer(_made(subject, job.backend)))]
+        return [NamedTarget(job.backend, CompiledTarget(_made(subject, job.backend)))]
     if offers(candidate, "auto_rollout") and offers(candidate, "buffers"):
         about = {"facts": candidate.facts()} if offers(candidate, "facts") else {}
-        player = BufferPlayer(contract, candidate, (job.steps, job.played))
-        return [Entry(job.backend, player, about)]
+        player = BufferTarget(contract, candidate, (job.steps, job.played))
+        return [NamedTarget(job.backend, player, about)]
     return []
 
 
-def _physics(subject: Subject, job: Job) -> list[Entry]:
+def _physics(subject: EnvVariant, job: Job) -> list[NamedTarget]:
     candidate = Runner.of(registry.pairs(subject, [job.backend])[0]).candidate
     if hasattr(candidate, "pure"):
         from twinstep.bench.jax_targets import UnwrittenJax
 
-        return [Entry(job.backend, UnwrittenJax(subject.contract, candidate))]
+        return [NamedTarget(job.backend, UnwrittenJax(subject.contract, candidate))]
     if offers(candidate, "advance") and offers(candidate, "frame"):
-        return [Entry(job.backend, UnwrittenPlayer(subject.contract, candidate))]
+        return [NamedTarget(job.backend, UnwrittenTarget(subject.contract, candidate))]
     return []
 
 
-def _made(subject: Subject, backend: str) -> Any:
+def _made(subject: EnvVariant, backend: str) -> Any:
     from twinstep.env.make import Env
 
     return Env(subject, backend, AUTO_RESET)
 
 
-def _through_make(subject: Subject, backend: str) -> Player:
-    from twinstep.bench.jax_targets import MadePlayer
+def _through_make(subject: EnvVariant, backend: str) -> Target:
+    from twinstep.bench.jax_targets import MadeTarget
 
-    return MadePlayer(_made(subject, backend))
+    return MadeTarget(_made(subject, backend))

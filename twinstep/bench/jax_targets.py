@@ -42,7 +42,7 @@ def masked_steps(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
     return (state, legal), jax.tree.map(lambda *values: np.stack(values), *rows)
 
 
-class MadePlayer:
+class MadeTarget:
     """`Env.rollout` as a user calls it, or a loop that obeys the mask; see players.Player."""
 
     def __init__(self, env: Env) -> None:
@@ -85,7 +85,7 @@ class MadePlayer:
         return {name: np.asarray(value) for name, value in named.items()}
 
 
-class Compiled:
+class CompiledPlay:
     """A function compiled ahead of time at its first call; its first argument is consumed.
 
     about: seconds of tracing and compiling, and the size of the optimised module.
@@ -114,7 +114,7 @@ class Compiled:
         return jax.block_until_ready(self._compiled(*args))
 
 
-class CompiledPlayer:
+class CompiledTarget:
     """`Env.rollout` inside a compiled function that returns what the reference writes too.
 
     What it leaves out (`final_obs`) is then never computed. See players.Player.
@@ -124,7 +124,7 @@ class CompiledPlayer:
         self._env = env
         self._masked = env.contract.masked
         self.dtype, self.platform = env.dtype, env.platform
-        self._compiled = Compiled(self._least)
+        self._compiled = CompiledPlay(self._least)
         self.about = self._compiled.about
         self._state: Any = None
         self._given: Any = None
@@ -178,7 +178,7 @@ class UnwrittenJax:
         self._candidate = candidate
         self._table = StartTable(contract)
         step = jax.vmap(candidate.pure.step)
-        self._compiled = Compiled(
+        self._compiled = CompiledPlay(
             lambda state, actions: jax.lax.scan(lambda s, a: (step(s, a), None), state, actions)[0]
         )
         self.about = self._compiled.about

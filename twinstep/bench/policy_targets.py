@@ -9,28 +9,28 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from twinstep.bench.jax_targets import Compiled, wide
-from twinstep.bench.targets import AUTO_RESET, Entry, Job
+from twinstep.bench.jax_targets import CompiledPlay, wide
+from twinstep.bench.targets import AUTO_RESET, Job, NamedTarget
 from twinstep.env.make import Env
 from twinstep.frames import Array, Fields
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.policies import Policy
 
 #: name -> units of the tanh layers, units of the GRU after them (2 million parameters).
 POLICIES = {"mlp": ((64, 64), 0), "gru": ((64, 64), 784)}
 
 
-def policy_entries(subject: Subject, job: Job) -> list[Entry]:
+def policy_entries(subject: EnvVariant, job: Job) -> list[NamedTarget]:
     """Return the rollout with the network, and the one that draws its actions without it."""
     env = Env(subject, job.backend, AUTO_RESET)
     policy = Policy.of(subject.contract, *POLICIES[job.how])
     return [
-        Entry(f"{job.backend}, {job.how}", PolicyPlayer(env, policy, job, True)),
-        Entry(f"{job.backend}, drawn", PolicyPlayer(env, policy, job, False)),
+        NamedTarget(f"{job.backend}, {job.how}", PolicyTarget(env, policy, job, True)),
+        NamedTarget(f"{job.backend}, drawn", PolicyTarget(env, policy, job, False)),
     ]
 
 
-class PolicyPlayer:
+class PolicyTarget:
     """N lanes that act on what they see; see players.Player, whose actions it does not use.
 
     network: whether the network is asked; without it, actions are drawn from the same noise.
@@ -42,7 +42,7 @@ class PolicyPlayer:
         self._lanes, self._steps = job.played, job.steps
         self.dtype, self.platform = env.dtype, env.platform
         self._params = jax.device_put(policy.init(jax.random.key(0)))
-        self._compiled = Compiled(self._roll)
+        self._compiled = CompiledPlay(self._roll)
         self.about = self._compiled.about
         weights = [v for name, v in self._params.items() if name.endswith("_w")]
         self.about |= {

@@ -12,7 +12,7 @@ from twinstep.contract import Contract
 from twinstep.env.timestep import StartTable
 from twinstep.frames import Fields
 from twinstep.inputs import sampling
-from twinstep.project.registry import Subject, variant_of
+from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.protocols import offers
 
 AUTO_RESET = "same-step"
@@ -20,7 +20,7 @@ AUTO_RESET = "same-step"
 FEW = 16
 
 
-class Player(Protocol):
+class Target(Protocol):
     """One implementation under measurement, its memory set aside before the clock runs."""
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
@@ -50,14 +50,14 @@ class Player(Protocol):
     # ready(), called before a `play`, not timed; after(), what is known after the last one.
 
 
-class Entry(NamedTuple):
+class NamedTarget(NamedTuple):
     """A player with the name it has in the table; about: flags and the like, for the result.
 
     `facts` in about are numbers by name that the variant's table shows: what the work is like.
     """
 
     name: str
-    player: Player
+    player: Target
     about: Mapping[str, Any] = {}
 
 
@@ -93,7 +93,7 @@ class Job:
         """As many as cores."""
         return len(self.cores)
 
-    def subject(self) -> Subject:
+    def subject(self) -> EnvVariant:
         """Return the environment's variant."""
         return variant_of(self.env, self.variant)
 
@@ -105,7 +105,7 @@ def actions_of(job: Job, contract: Contract) -> np.ndarray:
     return np.ascontiguousarray(shaped[:, : job.played])
 
 
-class BufferPlayer:
+class BufferTarget:
     """A candidate that writes to arrays it is given: `buffers` and `auto_rollout`."""
 
     def __init__(self, contract: Contract, candidate: Any, shape: tuple[int, int]) -> None:
@@ -118,27 +118,27 @@ class BufferPlayer:
         self._actions: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         self._state, _ = self._candidate.reset(self._table.of(seeds))
         self._actions = actions
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         self._state, self._frame, _ = self._candidate.auto_rollout(
             self._state, self._actions, AUTO_RESET, out=self._out
         )
 
     def shown(self) -> Fields:
-        """See Player."""
+        """See Target."""
         names = ("obs", "reward", "terminated", "truncated")
         return {name: getattr(self._frame, name) for name in names}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         return self._candidate.frame(self._state).state if offers(self._candidate, "frame") else {}
 
 
-class UnwrittenPlayer:
+class UnwrittenTarget:
     """A candidate outside JAX that plays and writes nothing: `advance`."""
 
     def __init__(self, contract: Contract, candidate: Any) -> None:
@@ -149,12 +149,12 @@ class UnwrittenPlayer:
         self._actions: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         self._state, _ = self._candidate.reset(self._table.of(seeds))
         self._actions = actions
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         self._state = self._candidate.advance(self._state, self._actions)
 
     def shown(self) -> Fields:
@@ -162,5 +162,5 @@ class UnwrittenPlayer:
         return {}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         return self._candidate.frame(self._state).state

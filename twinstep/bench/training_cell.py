@@ -14,13 +14,13 @@ from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.plans import CHUNK, PPO
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 
 #: Rounds at most: one of the reference takes long.
 ROUNDS = 5
 
 
-def ppo_of(subject: Subject) -> PPO:
+def ppo_of(subject: EnvVariant) -> PPO:
     """Return the settings that level 4 trains with. UserError if the contract has none."""
     plan = subject.contract.transfer
     if plan is None:
@@ -28,7 +28,7 @@ def ppo_of(subject: Subject) -> PPO:
     return plan.ppo
 
 
-def trained(subjects: Sequence[Subject]) -> list[Subject]:
+def trained(subjects: Sequence[EnvVariant]) -> list[EnvVariant]:
     """Return those that declare a training; if none of them does, all of their environment.
 
     UserError if it has none.
@@ -40,13 +40,13 @@ def trained(subjects: Sequence[Subject]) -> list[Subject]:
     return found
 
 
-def _declaring(subjects: Sequence[Subject]) -> list[Subject]:
+def _declaring(subjects: Sequence[EnvVariant]) -> list[EnvVariant]:
     return [subject for subject in subjects if subject.contract.transfer is not None]
 
 
 def training_cell(
     env: str,
-    subject: Subject,
+    subject: EnvVariant,
     backends: Sequence[str],
     cores: Sequence[int],
     rounds: int,

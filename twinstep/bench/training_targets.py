@@ -9,12 +9,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from twinstep.bench.targets import Entry, Job
+from twinstep.bench.targets import Job, NamedTarget
 from twinstep.env.make import ORACLE
 from twinstep.env.timestep import TimeStep
 from twinstep.frames import Array, Fields
 from twinstep.plans import CHUNK, PPO
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.flops import of_an_iteration, parameters
 from twinstep.rl.ppo import Trainer
 from twinstep.rl.training.arenas import arena_of
@@ -22,15 +22,15 @@ from twinstep.rl.training.settings import settle
 from twinstep.rl.versus import Arena
 
 
-def training_entries(subject: Subject, job: Job) -> list[Entry]:
+def training_entries(subject: EnvVariant, job: Job) -> list[NamedTarget]:
     """Return the trainer on the job's backend, or on the reference itself."""
     name = job.backend or ORACLE
     chosen = {"variant": subject.variant.name, "backend": name}
     settings = settle(subject.env.name, None, chosen)
-    return [Entry(f"{name}, PPO", TrainingPlayer(arena_of(settings), settings.ppo, job))]
+    return [NamedTarget(f"{name}, PPO", TrainingTarget(arena_of(settings), settings.ppo, job))]
 
 
-class TrainingPlayer:
+class TrainingTarget:
     """Trains one policy; a `play` is some batches of it. See players.Player.
 
     The job's actions are not used: the policy acts. Its lanes are the PPO's own.

@@ -20,7 +20,7 @@ from twinstep.gates import Lockstep
 HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
 
 
-class Expected(NamedTuple):
+class ExpectedSteps(NamedTuple):
     """What an environment must return. steps[t] follows from actions[t]; valid where it exists.
 
     actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
@@ -31,14 +31,16 @@ class Expected(NamedTuple):
     valid: np.ndarray
 
 
-def expected_of(contract: Contract, frames: dict[str, np.ndarray], actions: np.ndarray) -> Expected:
+def expected_of(
+    contract: Contract, frames: dict[str, np.ndarray], actions: np.ndarray
+) -> ExpectedSteps:
     """Return what same-step auto-reset must give, from a recording's frames [T + 1, N, ...]."""
     heads = {name: frames[name][1:] for name in (*HEADS, "final_obs") if name in frames}
     valid = np.ones(actions.shape[:2], bool)
-    return Expected(actions, _squeezed(contract, heads), valid)
+    return ExpectedSteps(actions, _squeezed(contract, heads), valid)
 
 
-def first_episodes(expected: Expected) -> Expected:
+def first_episodes(expected: ExpectedSteps) -> ExpectedSteps:
     """Return what no auto-reset must give: each lane up to the end of its first episode."""
     ended = expected.heads["terminated"] | expected.heads["truncated"]
     before = np.cumsum(ended, 0) - ended
@@ -46,23 +48,23 @@ def first_episodes(expected: Expected) -> Expected:
     return whole._replace(valid=whole.valid & (before == 0))
 
 
-def without_resets(expected: Expected) -> Expected:
+def without_resets(expected: ExpectedSteps) -> ExpectedSteps:
     """Return what each step gives if nothing is reset after it."""
     heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
     return expected._replace(heads=heads | {"obs": heads["final_obs"]})
 
 
-def each_step(expected: Expected) -> Expected:
+def each_step(expected: ExpectedSteps) -> ExpectedSteps:
     """Return the steps [T, N] side by side, as one step of T * N lanes."""
 
     def beside(values: np.ndarray) -> np.ndarray:
         return values.reshape(1, -1, *values.shape[2:])
 
     heads = {name: beside(values) for name, values in expected.heads.items()}
-    return Expected(beside(expected.actions), heads, beside(expected.valid))
+    return ExpectedSteps(beside(expected.actions), heads, beside(expected.valid))
 
 
-def waiting(contract: Contract, expected: Expected) -> Expected:
+def waiting(contract: Contract, expected: ExpectedSteps) -> ExpectedSteps:
     """Return what next-step auto-reset must give: after each end one step more.
 
     Lanes get different lengths; they are cut to the recording's own, so that nothing but
@@ -97,10 +99,10 @@ def waiting(contract: Contract, expected: Expected) -> Expected:
     for name in ("acting", "legal"):
         if name in heads:  # at an end there is nothing to decide; what they hold is not promised
             del heads[name]
-    return Expected(actions, heads, valid)
+    return ExpectedSteps(actions, heads, valid)
 
 
-def with_ends(expected: Expected, lanes: int) -> tuple[Expected, np.ndarray]:
+def with_ends(expected: ExpectedSteps, lanes: int) -> tuple[ExpectedSteps, np.ndarray]:
     """Return a shorter part: the lanes that end first, until half of them have, and which they are.
 
     ValueError if no recorded episode ends: nothing would be said of auto-reset.
@@ -113,10 +115,14 @@ def with_ends(expected: Expected, lanes: int) -> tuple[Expected, np.ndarray]:
         raise ValueError("no episode of the recording ends")
     steps = min(len(ended), max(half, 32) + 32)
     heads = {name: values[:steps, chosen] for name, values in expected.heads.items()}
-    return Expected(expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]), chosen
+    return ExpectedSteps(
+        expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]
+    ), chosen
 
 
-def around_ends(expected: Expected, steps: int) -> tuple[Expected, np.ndarray, np.ndarray]:
+def around_ends(
+    expected: ExpectedSteps, steps: int
+) -> tuple[ExpectedSteps, np.ndarray, np.ndarray]:
     """Return `steps` steps around each lane's first end, where they begin, and the ends before.
 
     Where they begin is i64[N]: row t of the recording's frames is the one before step t. The
@@ -129,12 +135,15 @@ def around_ends(expected: Expected, steps: int) -> tuple[Expected, np.ndarray, n
     lanes = np.arange(ended.shape[1])
     before = np.array([int(ended[: begin[lane], lane].sum()) for lane in lanes])
     heads = {name: values[rows, lanes] for name, values in expected.heads.items()}
-    part = Expected(expected.actions[rows, lanes], heads, expected.valid[rows, lanes])
+    part = ExpectedSteps(expected.actions[rows, lanes], heads, expected.valid[rows, lanes])
     return part, begin, before
 
 
 def mismatch(
-    expected: Expected, got: TimeStep, gates: dict[str, Lockstep], lanes: np.ndarray | None = None
+    expected: ExpectedSteps,
+    got: TimeStep,
+    gates: dict[str, Lockstep],
+    lanes: np.ndarray | None = None,
 ) -> str:
     """Say where an environment's steps [T, N, ...] first differ from what they must be; "" if not.
 

@@ -16,7 +16,7 @@ from twinstep.runner.runner import Runner
 
 
 @dataclass(frozen=True)
-class Divergence:
+class FirstDifference:
     """One episode that differs: its number, where, and the case that shows it.
 
     kind: as in `cases.Case`. An `episode` has the actions so far; a `step` (resync and window
@@ -37,12 +37,12 @@ class Outcome:
 
     episodes: int = 0
     steps: int = 0
-    divergences: list[Divergence] = field(default_factory=list)
+    divergences: list[FirstDifference] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
     @property
-    def shortest(self) -> Divergence:
+    def shortest(self) -> FirstDifference:
         """The divergence that needs the fewest steps; ties go to the lowest episode."""
         return min(self.divergences, key=lambda d: (d.miss.step, d.episode))
 
@@ -131,7 +131,7 @@ class _LastFrames:
 
 def _check_restarts(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames, before: int
-) -> list[Divergence]:
+) -> list[FirstDifference]:
     """Compare the reference's auto-reset after each terminated episode."""
     if not last.frames:
         return []
@@ -150,12 +150,14 @@ def _check_restarts(
             miss = Miss(int(lane), int(chunk.lengths[lane]) + 1, paths)
             state = {name: values[lane] for name, values in states.items()}
             start, none = take_lanes(chunk.starts, int(lane)), chunk.actions_of(int(lane))[:0]
-            divergences.append(Divergence(before + int(lane), miss, start, none, "restart", state))
+            divergences.append(
+                FirstDifference(before + int(lane), miss, start, none, "restart", state)
+            )
     return divergences
 
 
-def divergence_of(chunk: ChunkFile, before: int, miss: Miss) -> Divergence:
+def divergence_of(chunk: ChunkFile, before: int, miss: Miss) -> FirstDifference:
     """Return the divergence of a chunk's miss; before: episodes in the chunks before it."""
     start = take_lanes(chunk.starts, miss.lane)
     actions = chunk.actions_of(miss.lane)[: miss.step]
-    return Divergence(before + miss.lane, miss, start, actions)
+    return FirstDifference(before + miss.lane, miss, start, actions)

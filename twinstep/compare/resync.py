@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from twinstep.compare.arrays import Miss, Named, Rules, error, first_misses, frames_differ
-from twinstep.compare.lockstep import Divergence, Outcome, divergence_of
+from twinstep.compare.lockstep import FirstDifference, Outcome, divergence_of
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep, Resync, Window
 from twinstep.inputs.batching import WINDOW
@@ -93,7 +93,7 @@ def broken_fractions(outcome: Outcome, rules: Rules) -> list[str]:
 
 def _resets(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], before: int
-) -> list[Divergence]:
+) -> list[FirstDifference]:
     """Compare the first frames, which no run from a later state shows."""
     want = {path: v[:1] for path, v in chunk.window(0, sorted({*gates, "reward"})).items()}
     _, first = runner.reset(chunk.starts)
@@ -171,5 +171,5 @@ def _note_worst(
         miss = Miss(int(who[item]), begin + int(at[item]) + 1, paths)
         start = take_lanes(chunk.starts, int(who[item]))
         state = {name: values[item] for name, values in states.items()}
-        found = Divergence(episode, miss, start, moves[:, item], "step", state)
+        found = FirstDifference(episode, miss, start, moves[:, item], "step", state)
         outcome.divergences.append(found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.compare.arrays import Rules, frames_differ
-from twinstep.compare.lockstep import Divergence
+from twinstep.compare.lockstep import FirstDifference
 from twinstep.contract import Contract, Discrete, Field, Role
 from twinstep.diagnosis.after_reset import differing_beyond
 from twinstep.diagnosis.case import Answer, Case, ask, ask_episodes, outputs_differ
@@ -57,7 +57,7 @@ def bare(case: Case, answer: Answer) -> Diagnosis:
 
 
 def shrink_episode(
-    found: Divergence, oracle: OracleProcess, runner: Runner, rules: Rules
+    found: FirstDifference, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[Case, Shrunk]:
     """Shrink a diverging episode to a 1-minimal one that differs in one of the same paths."""
     wanted = set(found.miss.paths)

@@ -12,7 +12,7 @@ from twinstep.diagnosis.report import Context
 from twinstep.environment import Variant
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import Runner
 
@@ -50,14 +50,14 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
     return report.build(pair, rules, found, Context.from_json(record["context"]))
 
 
-def _subject(record: dict[str, Any]) -> Subject:
+def _subject(record: dict[str, Any]) -> EnvVariant:
     """Return what a report is about; UserError if this twinstep has it otherwise or not at all."""
     env, params = registry.environment(record["environment"]), record["params"]
     known = [parameter.name for parameter in env.parameters]
     for name in params:
         if name not in known:
             raise registry.unknown(f"parameter of {env.name}", name, known)
-    subject = Subject(env, Variant(record["variant"], params))
+    subject = EnvVariant(env, Variant(record["variant"], params))
     try:
         version = subject.contract.version
     except (TypeError, ValueError, LookupError) as error:

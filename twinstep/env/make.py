@@ -24,7 +24,7 @@ from twinstep.errors import OracleMissing, UserError
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.jax_candidate import JaxCandidate
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.verdicts import Verdict, verdict_of
 from twinstep.runner.runner import Runner
 
@@ -66,7 +66,7 @@ def make(
             raise UserError(
                 f"parameter {name}: {value!r} is none of {', '.join(map(str, choices))}"
             )
-    subject = Subject(env, Variant("", params))
+    subject = EnvVariant(env, Variant("", params))
     if subject.contract.version != id:
         raise UserError(f"unknown environment '{id}': this twinstep has {subject.contract.version}")
     if auto_reset not in subject.contract.auto_resets:
@@ -78,12 +78,12 @@ def _name_of(id: str) -> str:
     names = registry.names()
     if id in names:
         env = registry.environment(id)
-        version = Subject(env, Variant("", {})).contract.version
+        version = EnvVariant(env, Variant("", {})).contract.version
         raise UserError(f"environments have versions: write '{version}'")
     name = id.rpartition("-v")[0]
     if name not in names:
         versions = [
-            Subject(registry.environment(n), Variant("", {})).contract.version for n in names
+            EnvVariant(registry.environment(n), Variant("", {})).contract.version for n in names
         ]
         raise registry.unknown("environment", id, versions)
     return name
@@ -99,7 +99,7 @@ class Env:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: EnvVariant,
         backend: str,
         auto_reset: str,
         starts: Start | None = None,

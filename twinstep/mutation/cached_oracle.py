@@ -12,9 +12,9 @@ import numpy as np
 
 from twinstep._lib import paths
 from twinstep.contract import Module
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.reference.process import OracleProcess
-from twinstep.testing.harness import Harness, OracleNeeded, Reference
+from twinstep.testing.harness import Harness, NeedsOracle, Reference
 
 #: Requests whose answers hang on nothing asked before.
 _ALONE = frozenset(("call", "places", "steps", "restarts", "replays", "hidden_after"))
@@ -23,7 +23,7 @@ _ALONE = frozenset(("call", "places", "steps", "restarts", "replays", "hidden_af
 class RememberingOracle(OracleProcess):
     """An oracle that keeps its answers while `learning`, and gives them again ever after."""
 
-    def __init__(self, subject: Subject, learning: bool = True) -> None:
+    def __init__(self, subject: EnvVariant, learning: bool = True) -> None:
         super().__init__(subject)
         self.learning = learning
         self._known: dict[bytes, Any] = {}
@@ -53,7 +53,7 @@ class RememberingOracle(OracleProcess):
 class FilingOracle(RememberingOracle):
     """One whose answers lie in a folder, for processes that ask the same in turn."""
 
-    def __init__(self, folder: Path, learning: bool, subject: Subject) -> None:
+    def __init__(self, folder: Path, learning: bool, subject: EnvVariant) -> None:
         super().__init__(subject, learning)
         self._folder = folder
 
@@ -88,7 +88,7 @@ class RememberingReference(Reference):
     folder: where its answers are filed for other processes; none: they are not.
     """
 
-    def __init__(self, harness: Harness, subject: Subject, folder: Path | None = None) -> None:
+    def __init__(self, harness: Harness, subject: EnvVariant, folder: Path | None = None) -> None:
         super().__init__(harness, subject)
         self._remembering = (
             SharingOracle(folder, True, subject) if folder else RememberingOracle(subject)
@@ -99,7 +99,7 @@ class RememberingReference(Reference):
     def oracle(self) -> RememberingOracle:
         """The oracle. Raises OracleNeeded when the run works from exported traces."""
         if self.harness.imported:
-            raise OracleNeeded("planted bugs are asked of the oracle")
+            raise NeedsOracle("planted bugs are asked of the oracle")
         return self._remembering
 
     def module_inputs(

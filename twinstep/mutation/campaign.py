@@ -15,7 +15,7 @@ from twinstep.mutation.judge import LEVELS
 from twinstep.mutation.planting import all_mutants, diff_of, source_files
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.sampling import chosen
-from twinstep.mutation.verdict import Verdict
+from twinstep.mutation.verdict import Judgement
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 
@@ -137,7 +137,7 @@ def _pairs(env: Environment) -> list[Pair]:
     return [pair for subject in registry.subjects(env, {}) for pair in registry.pairs(subject)]
 
 
-def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Verdict) -> dict[str, Any]:
+def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Judgement) -> dict[str, Any]:
     """Return what becomes of a mutant in a variant, as plain JSON values."""
     pair, known = campaign.pair, campaign.equivalent
     kills = {str(level): kill.named() for level, kill in sorted(verdict.kills.items())}
@@ -165,7 +165,7 @@ def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Verdict) -
     return row
 
 
-def class_of(verdict: Verdict, equivalent: bool) -> str:
+def class_of(verdict: Judgement, equivalent: bool) -> str:
     """Return killed, build, survivor, equivalent; `refuted`: called equivalent, and killed."""
     if equivalent:
         return "refuted" if verdict.kills else "equivalent"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from twinstep.mutation.verdict import Verdict
+    from twinstep.mutation.verdict import Judgement
 
 
 class Watch:
@@ -27,7 +27,7 @@ class Watch:
     def begins(self, level: int, check: str, limit: float) -> None:
         """Hear that a check begins; check "" and level 0 for the search of a suspect."""
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: Judgement) -> None:
         """Remember which checks noticed a bug in the file `path`, and how long each took."""
         for (level, check), seconds in verdict.spent.items():
             kill = verdict.kills.get(level)

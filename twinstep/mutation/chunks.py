@@ -14,7 +14,7 @@ from twinstep.mutation.effects import Answers, answered, effect
 from twinstep.mutation.judge import LIMIT, Question, QuickLab, asked
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.switched_sources import Together
-from twinstep.mutation.verdict import Verdict
+from twinstep.mutation.verdict import Judgement
 from twinstep.project.registry import Pair
 
 #: Mutants of a chunk: each makes its programs larger.
@@ -23,7 +23,7 @@ SIZE = 100
 _FEW = 8
 
 
-class Asking(NamedTuple):
+class ChunkRunner(NamedTuple):
     """What is asked of which mutant, and of which variant."""
 
     reference: RememberingReference
@@ -46,7 +46,7 @@ class Chunks:
         self._unchanged: Answers = {}
         self._scope = contextlib.ExitStack()
 
-    def ask(self, asking: Asking, watch: Watch) -> Verdict | None:
+    def ask(self, asking: ChunkRunner, watch: Watch) -> Judgement | None:
         """Return what the levels make of a mutant, None if it has to be planted alone.
 
         UserError if the candidate fails with all of a chunk's bugs in it and none of them on.
@@ -58,7 +58,7 @@ class Chunks:
             verdict = asked(lab, asking.question, watch)
         return verdict if self._together.can(asking.mutant) else None
 
-    def effect(self, asking: Asking, watch: Watch) -> dict[str, Any] | None:
+    def effect(self, asking: ChunkRunner, watch: Watch) -> dict[str, Any] | None:
         """Return what a mutant changes, see `effects`, None if it has to be planted alone.
 
         It is compared with the same programs and no bug on: without bugs in them, others may round
@@ -73,7 +73,7 @@ class Chunks:
             changed = answered(lab.runner, asking.reference)
         return effect(self._unchanged, changed) if self._together.can(asking.mutant) else None
 
-    def _lab(self, asking: Asking, watch: Watch) -> QuickLab | None:
+    def _lab(self, asking: ChunkRunner, watch: Watch) -> QuickLab | None:
         """Return a lab with a mutant's chunk that passes with no bug on; None if it cannot."""
         reference, pair, mutant, question = asking
         place = self._place[mutant.id]

@@ -17,14 +17,14 @@ from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.effects import INPUTS, Answers, answered
 from twinstep.mutation.planting import all_mutants, planted
 from twinstep.mutation.python_operators import Mutant
-from twinstep.project.registry import Pair, Subject
-from twinstep.testing.harness import Harness, Lab, Reference, Settings
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.testing.harness import Harness, Lab, Reference, RunSettings
 
 
 class _Lots(Reference):
     """A reference whose draws are not those of the suite, and others in each lot."""
 
-    def __init__(self, harness: Harness, subject: Subject) -> None:
+    def __init__(self, harness: Harness, subject: EnvVariant) -> None:
         super().__init__(harness, subject)
         self._lot = 0
         self._placed_before: dict[int, dict[tuple[int, str], Answers]] = {}
@@ -56,7 +56,7 @@ def alike(
     if module and module not in names:
         raise UserError(f"--module {module}: one of {', '.join(names)}")
     lots = -(-states // INPUTS)
-    reference = _Lots(Harness(Settings()), pair.subject)
+    reference = _Lots(Harness(RunSettings()), pair.subject)
     try:
         own = list(_digests(pair, None, reference, lots, module, show))
         if not own[0]:

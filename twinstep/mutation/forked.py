@@ -25,7 +25,7 @@ from twinstep.errors import UserError
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.judge import LIMIT, Question
 from twinstep.mutation.rust_build import Workshop
-from twinstep.mutation.verdict import Kill, Verdict
+from twinstep.mutation.verdict import Judgement, Kill
 
 #: Seconds beyond a level's limit after which the copy is ended, and how many times the limit may
 #: pass on the clock on the wall.
@@ -49,8 +49,8 @@ class _Telling(Watch):
 
 
 def judged(
-    ask: Callable[[Question, Watch], Verdict], question: Question, watch: Watch, shop: Workshop
-) -> Verdict:
+    ask: Callable[[Question, Watch], Judgement], question: Question, watch: Watch, shop: Workshop
+) -> Judgement:
     """Return what `ask` says in copies of this process that have the workshop's build.
 
     watch: hears of every check.
@@ -59,7 +59,7 @@ def judged(
     while True:
         asked = partial(ask, replace(question, settled=dict(settled)))
         found = in_a_copy(asked, watch, shop, question.levels[0])
-        if isinstance(found, Verdict):
+        if isinstance(found, Judgement):
             return found
         settled[found.level] = found
 

@@ -22,7 +22,7 @@ from twinstep.mutation.check_order import Watch
 from twinstep.mutation.planting import planted
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.suite_checks import checks
-from twinstep.mutation.verdict import Kill, Verdict
+from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project.registry import Pair
 from twinstep.runner.runner import broken_by
 from twinstep.testing.harness import Divergence, Lab
@@ -36,7 +36,7 @@ LIMIT = 120.0
 HOW = ("difference", "contract", "build", "time", "crash")
 
 
-class Found(Exception):  # noqa: N818 - it is what a check looks for
+class MutantNoticed(Exception):  # noqa: N818 - it is what a check looks for
     """A check noticed the mutant. outcome: of whole episodes, None for other checks."""
 
     def __init__(self, text: str, outcome: Outcome | None = None) -> None:
@@ -51,15 +51,15 @@ class QuickLab(Lab):
         """Raise Found if any episode diverged."""
         if outcome.divergences:
             miss = outcome.shortest.miss
-            raise Found(f"{', '.join(miss.paths)} at step {miss.step}", outcome)
+            raise MutantNoticed(f"{', '.join(miss.paths)} at step {miss.step}", outcome)
 
     def require_agreement(self, case: Case, note: str = "") -> None:
         """Raise Found: this case differs."""
-        raise Found(note or case.kind)
+        raise MutantNoticed(note or case.kind)
 
     def fail(self, note: str) -> None:
         """Raise Found with the sentence that says what is wrong."""
-        raise Found(note)
+        raise MutantNoticed(note)
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ def judge(
     mutant: Mutant | None,
     question: Question,
     watch: Watch,
-) -> Verdict:
+) -> Judgement:
     """Plant a mutant (None: the candidate as it is) and ask the levels that the question names."""
     with planted(pair.candidate, mutant):
         return asked(QuickLab(pair, reference), question, watch)
 
 
-def asked(lab: QuickLab, question: Question, watch: Watch) -> Verdict:
+def asked(lab: QuickLab, question: Question, watch: Watch) -> Judgement:
     """Ask the levels that the question names."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}
@@ -116,7 +116,7 @@ def asked(lab: QuickLab, question: Question, watch: Watch) -> Verdict:
             suspect = _suspect(lab, outcome, question.limit(0))
         if kills and not question.every:
             break
-    return Verdict(kills, seconds, suspect, spent)
+    return Judgement(kills, seconds, suspect, spent)
 
 
 def _ask(
@@ -171,7 +171,7 @@ def _reading(error: BaseException, compiled: bool) -> tuple[str, str]:
         raised = "crash" if compiled else "build"
         return (raised if error.detail else "contract"), text
     # A plain assertion is a check's own; an oracle fails on a state that a mutant handed to it.
-    if isinstance(error, Found | AssertionError | OracleFailed):
+    if isinstance(error, MutantNoticed | AssertionError | OracleFailed):
         return "difference", text
     raise error
 
@@ -184,13 +184,13 @@ def _suspect(lab: QuickLab, outcome: Outcome, limit: float) -> str:
             Lab.require_equal(lab, outcome)
     except Divergence as found:
         return next((s["module"] for s in found.record["suspects"]), "")
-    except (CandidateBroken, OracleFailed, _Over):
+    except (CandidateBroken, OracleFailed, _OutOfTime):
         if clock.over:
             lab.oracle.close()
     return ""
 
 
-class _Over(Exception):  # noqa: N818 - no error of the code that it interrupts
+class _OutOfTime(Exception):  # noqa: N818 - no error of the code that it interrupts
     """The time is over."""
 
 
@@ -210,7 +210,7 @@ class _Clock:
 
         def stop(number: int, frame: object) -> None:
             self.over = True
-            raise _Over
+            raise _OutOfTime
 
         before = signal.signal(signal.SIGPROF, stop)
         signal.setitimer(signal.ITIMER_PROF, limit)

@@ -11,7 +11,7 @@ from twinstep._lib import machine
 from twinstep._lib.stats import wilson
 from twinstep.mutation.campaign import Campaign
 from twinstep.mutation.python_operators import OPERATORS
-from twinstep.testing.harness import Settings
+from twinstep.testing.harness import RunSettings
 
 SCHEMA = 2
 _Row = dict[str, Any]
@@ -125,7 +125,7 @@ def _before(found: dict[str, Any]) -> str:
 
 
 def _more_episodes(found: dict[str, Any]) -> str:
-    usual = Settings().episodes
+    usual = RunSettings().episodes
     return f" (with {usual} episodes)" if found["episodes"] < usual else ""
 
 

@@ -20,9 +20,9 @@ from twinstep.mutation.forked import in_a_copy, judged
 from twinstep.mutation.judge import LIMIT, Question, judge
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.rust_build import Workshop
-from twinstep.mutation.verdict import Kill, Verdict
+from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project.registry import Pair
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 
 if TYPE_CHECKING:
     from twinstep.mutation.chunks import Chunks
@@ -35,7 +35,7 @@ _COMPILED_LIMIT = 20.0
 _SLOWER = 5
 
 
-class Bench:
+class MutantRunner:
     """The references of all variants that were asked for, each once its candidate has passed.
 
     watch: told of each check that begins. folder: where a candidate's compiled part is compiled,
@@ -61,9 +61,9 @@ class Bench:
         if not (ref.build or plan.alone):
             self._chunks = self._chunks_of(ref, mutants)
         self.alone = 0
-        self._harness = Harness(Settings(episodes=plan.episodes))
+        self._harness = Harness(RunSettings(episodes=plan.episodes))
         # Averages of fewer episodes may tell another candidate apart that has no bug.
-        self._usual = Harness(Settings(episodes=max(plan.episodes, Settings().episodes)))
+        self._usual = Harness(RunSettings(episodes=max(plan.episodes, RunSettings().episodes)))
         self._levels = levels or plan.levels
         full = any(mutant.id in campaign.full for mutant in mutants)
         self._question = Question(plan.levels if full else self._levels)
@@ -108,10 +108,10 @@ class Bench:
                 self._shop.build(mutant)
             except UserError as error:
                 kill = Kill(1, "the build", "build", _compilers_word(str(error)))
-                return row_of(campaign, mutant, "", Verdict({1: kill}, {1: 0.0}))
+                return row_of(campaign, mutant, "", Judgement({1: kill}, {1: 0.0}))
         built = round(time.perf_counter() - begun, 3)
         alone = self.alone
-        variant, verdict = "", Verdict({}, {})
+        variant, verdict = "", Judgement({}, {})
         others = sorted(campaign.pairs[1:], key=lambda pair: -self._noticed[pair.label])
         for pair in others if elsewhere else campaign.pairs[:1]:
             variant, verdict = self._asked(pair, mutant, settled, elsewhere)
@@ -130,7 +130,7 @@ class Bench:
 
     def _asked(
         self, pair: Pair, mutant: Mutant, settled: Settled, elsewhere: bool
-    ) -> tuple[str, Verdict]:
+    ) -> tuple[str, Judgement]:
         """Return a variant's name and what its levels make of a mutant."""
         reference, question = self._prepared(pair)
         full = mutant.id in self._campaign.full and not elsewhere
@@ -148,9 +148,9 @@ class Bench:
         pair = self._campaign.pair
         reference, question = self._prepared(pair)
         if self._chunks is not None:
-            from twinstep.mutation.chunks import Asking
+            from twinstep.mutation.chunks import ChunkRunner
 
-            asking = Asking(reference, pair, mutant, question)
+            asking = ChunkRunner(reference, pair, mutant, question)
             found = self._chunks.effect(asking, self._watch)
             if found is not None:
                 return found
@@ -166,19 +166,19 @@ class Bench:
 
     def _judged(
         self, reference: RememberingReference, pair: Pair, mutant: Mutant | None, question: Question
-    ) -> Verdict:
+    ) -> Judgement:
         if self._shop is None:
             if self._chunks is not None and mutant is not None:
-                from twinstep.mutation.chunks import Asking
+                from twinstep.mutation.chunks import ChunkRunner
 
-                asking = Asking(reference, pair, mutant, question)
+                asking = ChunkRunner(reference, pair, mutant, question)
                 found = self._chunks.ask(asking, self._watch)
                 if found is not None:
                     return found
             self.alone += mutant is not None
             return judge(reference, pair, mutant, question, self._watch)
 
-        def ask(question: Question, watch: Watch) -> Verdict:
+        def ask(question: Question, watch: Watch) -> Judgement:
             return judge(reference, pair, mutant, question, watch)
 
         return judged(ask, question, self._watch, self._shop)

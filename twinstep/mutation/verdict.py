@@ -21,7 +21,7 @@ class Kill:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What the levels made of a mutant.
 
     seconds: this process's processor time of each level, up to its first failing check. spent: the

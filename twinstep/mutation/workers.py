@@ -26,7 +26,7 @@ from twinstep.errors import OracleMissing, UserError
 from twinstep.mutation.campaign import Campaign, Plan, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.python_operators import Mutant
-from twinstep.mutation.runner import Bench, compilation_cache
+from twinstep.mutation.runner import MutantRunner, compilation_cache
 from twinstep.mutation.verdict import Kill
 
 #: Processor seconds beyond a level's own limit after which its process is ended.
@@ -173,7 +173,9 @@ def work(
         own = folder / f"core {core}"
         with compilation_cache(campaign, folder):
             mutants = {mutant.id: mutant for mutant in campaign.mutants}
-            bench = Bench(campaign, _Telling(pipe), own, [mutants[name] for name in names], levels)
+            bench = MutantRunner(
+                campaign, _Telling(pipe), own, [mutants[name] for name in names], levels
+            )
             try:
                 bench.begin(elsewhere)
                 pipe.send(("ready",))
@@ -191,7 +193,7 @@ def work(
 
 
 def _judge(
-    pipe: connection.Connection, bench: Bench, mutants: dict[str, Mutant], elsewhere: bool
+    pipe: connection.Connection, bench: MutantRunner, mutants: dict[str, Mutant], elsewhere: bool
 ) -> None:
     while (asked := pipe.recv()) is not None:
         name, settled = asked

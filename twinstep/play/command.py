@@ -15,7 +15,7 @@ from twinstep.errors import OracleMissing, UserError
 from twinstep.frames import Start, stack_starts, take_lanes
 from twinstep.inputs.seeds import starts_of
 from twinstep.project import registry
-from twinstep.project.registry import Subject, variant_of
+from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.reference.recording import record
 
 #: An observation with more values than this is not printed.
@@ -79,7 +79,7 @@ def _player(text: str) -> int:
 
 
 def retell(
-    subject: Subject,
+    subject: EnvVariant,
     driver: str,
     seed: int,
     humans: Sequence[int] = (),
@@ -115,7 +115,7 @@ def retell(
         oracle.close()
 
 
-def _start(subject: Subject, seed: int, files: Sequence[Path]) -> Start:
+def _start(subject: EnvVariant, seed: int, files: Sequence[Path]) -> Start:
     numbers = np.array([seed, 0], np.uint32)
     if not files:
         return take_lanes(starts_of(subject.contract, numbers[None]), 0)

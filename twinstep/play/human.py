@@ -11,7 +11,7 @@ from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.frames import Frame, Start, stack_starts
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.reference.recording import record
 
 #: Typed instead of an action.
@@ -36,11 +36,11 @@ class Scene(NamedTuple):
 Scenes = Callable[[Contract, Start, np.ndarray, int], Scene]
 
 
-class Left(Exception):
+class PlayerQuit(Exception):
     """The person has left the game."""
 
 
-class Table:
+class GameView:
     """A driver for `recording.record` that asks people for some players' actions.
 
     humans: the players that people play. ask: returns a typed line, tell: shows one.
@@ -48,7 +48,7 @@ class Table:
 
     def __init__(
         self,
-        subject: Subject,
+        subject: EnvVariant,
         start: Start,
         humans: Sequence[int],
         ask: Callable[[str], str],
@@ -112,9 +112,9 @@ class Table:
             try:
                 typed = self._ask("number, or q to leave: ").strip().lower()
             except EOFError:
-                raise Left from None
+                raise PlayerQuit from None
             if typed in LEAVE:
-                raise Left
+                raise PlayerQuit
             if not typed.isdecimal():
                 self._tell(f"'{typed}' is no number of an action.")
             elif int(typed) not in scene.words:
@@ -124,7 +124,7 @@ class Table:
 
 
 def play(
-    subject: Subject,
+    subject: EnvVariant,
     oracle: Any,
     driver: Any,
     start: Start,
@@ -136,7 +136,7 @@ def play(
 
     start: without batch axis. ask and tell: the terminal.
     """
-    table = Table(subject, start, humans, ask, tell)
+    table = GameView(subject, start, humans, ask, tell)
     contract = subject.contract
     try:
         record(
@@ -148,6 +148,6 @@ def play(
             lambda *_: None,
         )
         table.finish()
-    except (Left, KeyboardInterrupt):
+    except (PlayerQuit, KeyboardInterrupt):
         tell(f"\nThe game was left after {len(table.actions)} decisions.")
     return np.array(table.actions)

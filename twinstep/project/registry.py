@@ -137,7 +137,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
 
 
 @dataclass(frozen=True)
-class Subject:
+class EnvVariant:
     """One environment under one choice of parameters, with its oracle: `pong@fs8`."""
 
     env: Environment
@@ -175,7 +175,7 @@ class Subject:
 class Pair:
     """A subject and one candidate: `pong@fs8-jax`."""
 
-    subject: Subject
+    subject: EnvVariant
     candidate: CandidateRef
 
     @property
@@ -216,7 +216,7 @@ class Pair:
 
 def subjects(
     env: Environment, settings: Mapping[str, str], wanted: Collection[str] = ()
-) -> list[Subject]:
+) -> list[EnvVariant]:
     """Return the variants to verify; `--set` values override each variant's parameters.
 
     wanted: names of variants, as declared or with what is set; empty for all. Of those, one
@@ -228,13 +228,13 @@ def subjects(
         if name not in known:
             raise unknown(f"parameter of {env.name}", name, known)
         chosen[name] = _parse(known[name], text)
-    found: list[Subject] = []
+    found: list[EnvVariant] = []
     for variant in env.variants:
         params = dict(variant.params) | chosen
         label = label_with(variant.name, chosen)
         if wanted and not {variant.name, label, label_with(variant.name, settings)} & set(wanted):
             continue
-        subject = Subject(env, dataclasses.replace(variant, name=label, params=params))
+        subject = EnvVariant(env, dataclasses.replace(variant, name=label, params=params))
         if not any(env.params(s.variant.params) == env.params(params) for s in found):
             found.append(subject)
     return found
@@ -246,7 +246,7 @@ def label_with(variant: str, settings: Mapping[str, Any]) -> str:
     return variant + (f"+{tag}" if tag else "")
 
 
-def pairs(subject: Subject, wanted: Iterable[str] = ()) -> list[Pair]:
+def pairs(subject: EnvVariant, wanted: Iterable[str] = ()) -> list[Pair]:
     """Return the subject's candidates that claim its variant, or only those `wanted`."""
     known = {ref.name: ref for ref in subject.env.candidates}
     for name in wanted:
@@ -271,7 +271,7 @@ def _parse(parameter: Parameter, text: str) -> Any:
     return value
 
 
-def variant_of(env: str, name: str) -> Subject:
+def variant_of(env: str, name: str) -> EnvVariant:
     """Return a variant by name; UserError if there is none."""
     known = {s.variant.name: s for s in subjects(environment(env), {})}
     if name not in known:

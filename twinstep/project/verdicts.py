@@ -11,7 +11,7 @@ from typing import Any
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.project.registry import Pair, Subject, load_object
+from twinstep.project.registry import EnvVariant, Pair, load_object
 from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, files_hash, package_folder
 
 #: Where `pytest` writes its verdict, below the folder it runs in.
@@ -54,7 +54,7 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
 
 
-def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
+def verdict_of(subject: EnvVariant, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
     """Return the newest verdict there is: this folder's own, else the one that came along.
 
     One of another platform speaks only where none is of this one.
@@ -65,7 +65,7 @@ def verdict_of(subject: Subject, pair: Pair | None, platform: str, auto_reset: s
     same = [v for v in subject.env.variants if subject.env.params(v.params) == params]
     if not same:
         return Verdict("not verified: no declared variant has these parameters", False)
-    label = Pair(Subject(subject.env, same[0]), pair.candidate).label
+    label = Pair(EnvVariant(subject.env, same[0]), pair.candidate).label
     found = [(path, _entry(path, label)) for path in (LOCAL, *_packaged(pair.candidate))]
     held = [(path, entry) for path, entry in found if entry is not None]
     held.sort(key=lambda one: one[1]["platform"] != platform)
@@ -80,7 +80,7 @@ def _judge(
     entry: Mapping[str, Any],
     label: str,
     path: Path,
-    subject: Subject,
+    subject: EnvVariant,
     candidate: CandidateRef,
     platform: str,
     auto_reset: str,

@@ -34,7 +34,7 @@ class CacheWarning(UserWarning):
     """The cache cannot be used as it should; the run goes on without it."""
 
 
-class Entry(NamedTuple):
+class CacheEntry(NamedTuple):
     """What the cache holds under a key; used: the time of its last use, parts: its material."""
 
     key: str
@@ -96,7 +96,7 @@ class TraceCache:
             return None
         return TraceSet(self.root / key, manifest) if key_of(manifest["material"]) == key else None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[CacheEntry]:
         """List what is cached, used longest ago first. What goes meanwhile is left out."""
         found = []
         for path in self.root.iterdir() if self.root.is_dir() else ():
@@ -108,7 +108,7 @@ class TraceCache:
                 continue
             held = self.find(path.name)
             parts = held.manifest["material"] if held is not None else {}
-            found.append(Entry(path.name, used, locks.size_of(path), parts))
+            found.append(CacheEntry(path.name, used, locks.size_of(path), parts))
         return sorted(found, key=lambda entry: entry.used)
 
     def damage(self, key: str) -> str:
@@ -237,7 +237,7 @@ def _gigabytes() -> float:
 
 __all__ = [
     "CacheWarning",
-    "Entry",
+    "CacheEntry",
     "TraceCache",
     "TraceDamaged",
     "TraceSet",

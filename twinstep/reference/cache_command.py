@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twinstep._lib import paths
 from twinstep.reference import locks
-from twinstep.reference.cache import Entry, TraceCache
+from twinstep.reference.cache import CacheEntry, TraceCache
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,10 +81,10 @@ def _programs() -> list[Path]:
     return [path for path in paths.compiled_dir().glob("*") if path.is_file()]
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: CacheEntry) -> str:
     return entry.key[:12]
 
 
-def _what(entry: Entry) -> str:
+def _what(entry: CacheEntry) -> str:
     words = [str(entry.parts.get(name, "?")) for name in ("environment", "driver", "episodes")]
     return "{} {}, {} episodes".format(*words)

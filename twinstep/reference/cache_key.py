@@ -22,14 +22,14 @@ from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.inputs.batching import lanes_of
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.project.source_hash import package_folder
 from twinstep.reference import recording, trace_file, worker
 
 _BUILT = {"__pycache__", "target", "node_modules"}
 
 
-def material(subject: Subject, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
+def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
     """Return everything that can change a byte of these traces, by name."""
     start_bytes = hashlib.sha256(starts.seed.tobytes())
     for name, value in sorted(starts.fields.items()):
@@ -86,7 +86,7 @@ def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
     return total.hexdigest()
 
 
-def _driver_sources(subject: Subject, driver: str) -> str:
+def _driver_sources(subject: EnvVariant, driver: str) -> str:
     """Hash a driver with what it may import: the whole package that it lives in.
 
     One of the core's is its module. In a driver's own package, the packages of candidates

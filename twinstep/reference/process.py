@@ -20,7 +20,7 @@ from twinstep._lib.spawn import child_command
 from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.reference import worker
 from twinstep.reference.recording import Trial
 from twinstep.reference.worker import LIFE
@@ -51,7 +51,7 @@ class OracleProcess:
     Raises OracleMissing where the reference cannot run here.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: EnvVariant) -> None:
         self.subject = subject
         self._process: subprocess.Popen[bytes] | None = None
         self._offered: list[str] = []

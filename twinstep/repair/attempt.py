@@ -26,7 +26,7 @@ from twinstep.repair.agents import Agent, ask
 
 
 @dataclass(frozen=True)
-class Bench:
+class Workbench:
     """Where an agent works: the run's folder and the branch's work tree in it.
 
     sandboxed: whether it works in bubblewrap.

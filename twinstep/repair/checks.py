@@ -10,7 +10,7 @@ from typing import Any
 
 from twinstep._lib import paths
 from twinstep.diagnosis import markdown, regressions, report
-from twinstep.repair.attempt import Bench, branch_of, commit_all
+from twinstep.repair.attempt import Workbench, branch_of, commit_all
 from twinstep.repair.verifier import Result, Stage, Verifier
 
 #: The file of the tests that repeat kept inputs.
@@ -18,7 +18,7 @@ REGRESSIONS = "test_regressions.py"
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckResult:
     """A check as the journal has it. The fields are those of verifying.Result."""
 
     stage: str
@@ -43,7 +43,7 @@ class Found:
         """Whether a test of a module failed."""
         return any(_is_of(test, module) for test in self.failed)
 
-    def worse_than(self, other: Found) -> bool:
+    def worse_than(self, other: CheckResult) -> bool:
         """Whether more fails than in another check of the same stage.
 
         Regressions do not count: each check adds some.
@@ -66,7 +66,7 @@ class Checks:
     base: the commit that the run began from.
     """
 
-    def __init__(self, verifier: Verifier, bench: Bench, base: str) -> None:
+    def __init__(self, verifier: Verifier, bench: Workbench, base: str) -> None:
         self._verifier, self._bench, self.base = verifier, bench, base
         self._reports = bench.reports
 
@@ -108,10 +108,10 @@ class Checks:
             "traces": self._verifier.cached,
         }
 
-    def found(self, entry: dict[str, Any]) -> Found:
+    def found(self, entry: dict[str, Any]) -> CheckResult:
         """Return what an entry says."""
         self._verifier.cached = entry["traces"]
-        return Found(
+        return CheckResult(
             entry["stage"],
             entry["good"],
             entry["passed"],
@@ -123,7 +123,7 @@ class Checks:
             entry["isolated"],
         )
 
-    def text(self, found: Found, module: str) -> str:
+    def text(self, found: CheckResult, module: str) -> str:
         """Return what a prompt tells of a check: one report, that of the module if there is one.
 
         Where the module's own tests failed without a report, as where it panics, what they say:
@@ -146,7 +146,7 @@ class Checks:
         lines = dict.fromkeys(why or found.why.values())
         return "\n".join([f"{found.summary}:", *list(lines)[:10]])
 
-    def counts(self, found: Found) -> str:
+    def counts(self, found: CheckResult) -> str:
         """Return what may be told of hidden seeds: how many tests failed."""
         return f"Episodes with hidden seeds: {found.summary}. Their values are not shown."
 

@@ -20,11 +20,11 @@ from twinstep.project import cargo, registry
 from twinstep.project.registry import Pair
 from twinstep.project.workspace import Repository
 from twinstep.repair import agents, loop, sandbox
-from twinstep.repair.attempt import Bench, branch_of, clear
+from twinstep.repair.attempt import Workbench, branch_of, clear
 from twinstep.repair.checks import Checks
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
-from twinstep.repair.prompting import Asking
+from twinstep.repair.prompting import PromptSource
 from twinstep.repair.speedup import Stopwatch
 from twinstep.repair.verifier import Verifier
 
@@ -169,7 +169,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     env = registry.environment(settings["env"])
     candidate = next(ref for ref in env.candidates if ref.name == settings["candidate"])
     agent = agents.find(settings["agent"], PRESETS)
-    place = Bench(repository, folder, candidate, agent, settings["sandbox"])
+    place = Workbench(repository, folder, candidate, agent, settings["sandbox"])
     verifier = Verifier(
         repository,
         env.name,
@@ -192,7 +192,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     )
     print(f"run {folder.name}, branch {branch_of(folder)}", flush=True)
     made = loop.Loop(
-        Asking(_pairs(env, candidate), place),
+        PromptSource(_pairs(env, candidate), place),
         place,
         checks,
         Stopwatch(verifier, _measured(env, candidate)),
@@ -214,7 +214,7 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
-def _ended(end: loop.Stop, folder: Path, checks: Checks, journal: Journal) -> int:
+def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal) -> int:
     branch = branch_of(folder)
     if end.code == loop.VERIFIED:
         print(f"verified: {end.why}. Take it over with `git merge {branch}`")

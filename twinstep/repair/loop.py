@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from twinstep.repair.attempt import Bench
-from twinstep.repair.checks import Checks, Found
+from twinstep.repair.attempt import Workbench
+from twinstep.repair.checks import CheckResult, Checks
 from twinstep.repair.journal import Journal
-from twinstep.repair.prompting import Asking
+from twinstep.repair.prompting import PromptSource
 from twinstep.repair.speedup import Stopwatch, told
 from twinstep.repair.verifier import Stage
 
@@ -55,7 +55,7 @@ _SHIPPED = Stage((1, 2, 3), isolate=False)
 _TRANSFER = Stage((4,), isolate=False)
 
 
-class Stop(Exception):
+class RunEnded(Exception):
     """The run is over. code: one of the exit codes; why: a sentence."""
 
     def __init__(self, code: int, why: str) -> None:
@@ -68,8 +68,8 @@ class Loop:
 
     def __init__(
         self,
-        asking: Asking,
-        bench: Bench,
+        asking: PromptSource,
+        bench: Workbench,
         checks: Checks,
         stopwatch: Stopwatch,
         journal: Journal,
@@ -92,7 +92,7 @@ class Loop:
         """The newest commit of the branch."""
         return self._commit
 
-    def run(self) -> Stop:
+    def run(self) -> RunEnded:
         """Walk the phases; return how it ended."""
         try:
             while True:
@@ -103,8 +103,8 @@ class Loop:
                 if 3 in self._phases:
                     self._episodes()
                 if 4 not in self._phases or self._transfers():
-                    raise Stop(VERIFIED, f"every check passed{self._faster()}")
-        except Stop as stop:
+                    raise RunEnded(VERIFIED, f"every check passed{self._faster()}")
+        except RunEnded as stop:
             entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
             self._journal.done("end", lambda: entry)
             return stop
@@ -126,7 +126,7 @@ class Loop:
                 # What does not compile, say, fails no module's tests: they tell once it does.
                 found = self._mend(1, "", stage, found, self._failing)
 
-    def _failing(self, found: Found) -> list[str]:
+    def _failing(self, found: CheckResult) -> list[str]:
         """Return the modules that a check names, each after those it needs."""
         return [name for name in self._asking.order() if found.failed_of(name)]
 
@@ -174,7 +174,7 @@ class Loop:
             try:
                 self._require_budget(SPEED, "speed")
                 self._ask(SPEED, "speed", lambda: self._asking.for_speed(self._history))
-            except Stop as stop:
+            except RunEnded as stop:
                 if stop.code not in (BUDGET, PERSON):
                     raise
                 number, ended = number - 1, f"; {stop.why}"
@@ -217,9 +217,9 @@ class Loop:
         phase: int,
         module: str,
         stage: Stage,
-        found: Found,
-        enough: Callable[[Found], Sequence[str]] = lambda found: (),
-    ) -> Found:
+        found: CheckResult,
+        enough: Callable[[CheckResult], Sequence[str]] = lambda found: (),
+    ) -> CheckResult:
         """Ask until a stage passes; return what it said last. What makes it worse is undone.
 
         enough: of what a stage says; no more is asked for where there is any of it.
@@ -248,7 +248,7 @@ class Loop:
         self._last = f"Try {number} was undone: {short}."
         self._told(f"  undone: {short}")
 
-    def _check(self, stage: Stage) -> Found:
+    def _check(self, stage: Stage) -> CheckResult:
         if not self._journal.replaying:
             self._told(f"  {stage.name} ...")
         entry = self._journal.done("check", lambda: self._checks.run(self._commit, stage))
@@ -256,7 +256,7 @@ class Loop:
         self._told(f"  {stage.name}: {found.summary}")
         return found
 
-    def _try(self, phase: int, module: str, found: Found, stage: Stage) -> None:
+    def _try(self, phase: int, module: str, found: CheckResult, stage: Stage) -> None:
         """Ask the agent to mend what a check found, once."""
         self._require_budget(phase, module)
         if phase >= 3:
@@ -285,12 +285,14 @@ class Loop:
         self._last = _told_of(entry)
         self._told(f"try {number} (phase {phase}, {module}): {_short(entry)}")
         if entry["damage"]:
-            raise Stop(BREACH, f"the agent changed {entry['damage'][0]}, outside its folder")
+            raise RunEnded(BREACH, f"the agent changed {entry['damage'][0]}, outside its folder")
         breaches = [one for one in self._tries if one["outside"]]
         if len(breaches) >= BREACHES and entry["outside"]:
-            raise Stop(BREACH, f"the agent changed {entry['outside'][0]} again, not its to change")
+            raise RunEnded(
+                BREACH, f"the agent changed {entry['outside'][0]} again, not its to change"
+            )
 
-    def _keep(self, found: Found) -> None:
+    def _keep(self, found: CheckResult) -> None:
         """Make regressions of a check's reports: the witness of each is asked for ever after."""
         fresh = [name for name in found.reports if name not in self._kept]
         if not fresh:
@@ -309,13 +311,15 @@ class Loop:
             return
         costs = [one["cost"] for one in self._tries if one["cost"] is not None]
         if len(self._tries) >= limits.iterations:
-            raise Stop(BUDGET, f"{limits.iterations} tries were made")
+            raise RunEnded(BUDGET, f"{limits.iterations} tries were made")
         if limits.dollars and sum(costs) >= limits.dollars:
-            raise Stop(BUDGET, f"{sum(costs):.2f} of {limits.dollars:.2f} dollars are spent")
+            raise RunEnded(BUDGET, f"{sum(costs):.2f} of {limits.dollars:.2f} dollars are spent")
         if limits.seconds and self._seconds_left() <= 0:
-            raise Stop(BUDGET, f"{limits.seconds:g} seconds are over")
+            raise RunEnded(BUDGET, f"{limits.seconds:g} seconds are over")
         if spent[phase, module] > (limits.speed if phase == SPEED else limits.tries):
-            raise Stop(PERSON, f"{module} still fails in phase {phase} after {limits.tries} tries")
+            raise RunEnded(
+                PERSON, f"{module} still fails in phase {phase} after {limits.tries} tries"
+            )
 
     def _seconds_left(self) -> float:
         if not self._limits.seconds:

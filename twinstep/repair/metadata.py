@@ -39,7 +39,7 @@ def find(record: Record, folder: Path) -> Facts:
     contract, oracle, modules, edit = "", "", (), None
     with contextlib.suppress(UserError):
         env = registry.environment(record.settings["env"])
-        contracts = [registry.Subject(env, variant).contract for variant in env.variants]
+        contracts = [registry.EnvVariant(env, variant).contract for variant in env.variants]
         contract = _joined(one.version for one in contracts)
         modules = tuple(dict.fromkeys(m.name for one in contracts for m in one.modules))
         oracle = env.oracle.title

@@ -10,8 +10,8 @@ from twinstep.errors import UserError
 from twinstep.project.registry import Pair
 from twinstep.project.source_view import line_in
 from twinstep.repair import prompts
-from twinstep.repair.attempt import Bench
-from twinstep.repair.checks import Found
+from twinstep.repair.attempt import Workbench
+from twinstep.repair.checks import CheckResult
 from twinstep.repair.prompts import bench_text
 
 #: The parts that are no modules: what puts them together, in the order that they are written in.
@@ -22,10 +22,10 @@ _BENCHMARKS = Path("benchmarks")
 _NEWEST, _EARLIER = 6000, 300
 
 
-class Asking:
+class PromptSource:
     """Prompts of one candidate, about the files of a commit. pairs: one for each variant."""
 
-    def __init__(self, pairs: Sequence[Pair], bench: Bench) -> None:
+    def __init__(self, pairs: Sequence[Pair], bench: Workbench) -> None:
         self._pairs, self._bench = pairs, bench
 
     @property
@@ -59,7 +59,7 @@ class Asking:
         told = [f"- {said[:_EARLIER].partition(chr(10))[0]}" for said in earlier]
         return "\n".join([asked, "## Tried before", *told, newest[:_NEWEST]]) + "\n"
 
-    def guilty(self, commit: str, found: Found) -> str:
+    def guilty(self, commit: str, found: CheckResult) -> str:
         """Return what to ask for: glue that is not written yet, else the first suspect."""
         missing = [name for name in GLUE if not self.written(commit, name)]
         return [*missing, found.suspect or "step"][0]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from twinstep._lib import machine
-from twinstep.bench.command import Request
+from twinstep.bench.command import BenchRequest
 from twinstep.bench.rounds import measure, ratio, spread
 from twinstep.bench.targets import Job
 from twinstep.bench.worker import Failed
@@ -69,7 +69,7 @@ def _cell(
     subject, backend = pair.subject, pair.candidate.name
     env, variant = subject.env.name, subject.variant.name
     cores = tuple(sorted(os.sched_getaffinity(0)))
-    request = Request(env, (variant,), (backend,), (lanes,), (len(cores),), ROUNDS)
+    request = BenchRequest(env, (variant,), (backend,), (lanes,), (len(cores),), ROUNDS)
     job = Job(env, variant, backend, "least", lanes, lanes, request.steps_of(lanes), cores)
     jobs = [
         replace(job, folder=str(project), variables=tuple(variables.items()))

@@ -31,7 +31,7 @@ RESAMPLES = 200
 SCHEMA = 1
 
 
-class Table(NamedTuple):
+class EloTable(NamedTuple):
     """K players. names; elo, spread: f64[K], with the standard error; rates: f64[K, K].
 
     rates: mean worth of a game to the row's player, NaN on the diagonal.
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _plain(table: Table) -> dict[str, Any]:
+def _plain(table: EloTable) -> dict[str, Any]:
     """Return the table as JSON can say it: a player has no rate against itself."""
     rates = [[None if np.isnan(rate) else rate for rate in row] for row in table.rates.tolist()]
     plain = {"elo": table.elo.tolist(), "spread": table.spread.tolist(), "rates": rates}
@@ -165,7 +165,7 @@ def round_robin(
     return found
 
 
-def rated(names: Sequence[str], found: Mapping[tuple[str, str], np.ndarray]) -> Table:
+def rated(names: Sequence[str], found: Mapping[tuple[str, str], np.ndarray]) -> EloTable:
     """Fit Elo ratings to the games of all pairs."""
     rng = np.random.default_rng(0)
     place = {name: i for i, name in enumerate(names)}
@@ -178,7 +178,7 @@ def rated(names: Sequence[str], found: Mapping[tuple[str, str], np.ndarray]) -> 
     for (first, other), worth in found.items():
         rates[place[first], place[other]] = worth.mean()
         rates[place[other], place[first]] = 1 - worth.mean()
-    return Table(names, _fitted(len(names), found, place), np.std(again, 0), rates)
+    return EloTable(names, _fitted(len(names), found, place), np.std(again, 0), rates)
 
 
 def _fitted(
@@ -199,7 +199,7 @@ def _fitted(
     return ANCHOR + 400 * np.log10(strength)
 
 
-def lines(table: Table) -> list[str]:
+def lines(table: EloTable) -> list[str]:
     """Return the table as Markdown, the best player first."""
     order = np.argsort(-table.elo)
     names = [table.names[i] for i in order]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twinstep.compare.arrays import Miss, differs
-from twinstep.compare.lockstep import Divergence, Outcome
+from twinstep.compare.lockstep import FirstDifference, Outcome
 from twinstep.env.timestep import StartTable
 from twinstep.frames import Array, take_lanes
 from twinstep.gates import Lockstep
@@ -24,7 +24,7 @@ from twinstep.rl.versus import Arena, joint_actions
 _HEADS = ("final_obs", "reward", "terminated", "truncated", "legal")
 
 
-class Cast(NamedTuple):
+class PolicyBatch(NamedTuple):
     """S policies: one network, parameters f32[S, ...]."""
 
     policy: Policy
@@ -35,12 +35,12 @@ class Cast(NamedTuple):
         """The number of policies."""
         return len(self.params["actor_b"])
 
-    def random(self) -> Cast:
+    def random(self) -> PolicyBatch:
         """Return one policy that is uniform over legal actions (real ones: wide Gaussians)."""
-        return Cast(self.policy, {n: np.zeros_like(v[:1]) for n, v in self.params.items()})
+        return PolicyBatch(self.policy, {n: np.zeros_like(v[:1]) for n, v in self.params.items()})
 
 
-class Games(NamedTuple):
+class Episodes(NamedTuple):
     """Outcomes. scores: f64[S, E], of finished episodes or up to the cut. finished: bool[S, E]."""
 
     scores: np.ndarray
@@ -50,7 +50,9 @@ class Games(NamedTuple):
 class _Table:
     """One backend with a cast playing in it."""
 
-    def __init__(self, env: Arena, cast: Cast, seeds: np.ndarray, noise: Sequence[int]) -> None:
+    def __init__(
+        self, env: Arena, cast: PolicyBatch, seeds: np.ndarray, noise: Sequence[int]
+    ) -> None:
         self._env, self._cast = env, cast
         self._grid = (cast.size, len(seeds) // cast.size)
         self._rng = np.random.default_rng(list(noise))
@@ -77,12 +79,12 @@ class _Table:
 
 def play(
     env: Arena,
-    cast: Cast,
+    cast: PolicyBatch,
     seeds: np.ndarray,
     noise: Sequence[int],
     plan: Transfer,
     games: int = 1,
-) -> Games:
+) -> Episodes:
     """Play the first `games` episodes of each lane, from seeds u32[S * L, 2]. Actions are sampled.
 
     env: made with same-step auto-reset. noise: seed of the sampling. E of the result is L * games.
@@ -101,13 +103,13 @@ def play(
             break
     grid = (cast.size, -1)
     finished = np.arange(games) < place[:, None]
-    return Games(scores[:, :games].reshape(grid), finished.reshape(grid))
+    return Episodes(scores[:, :games].reshape(grid), finished.reshape(grid))
 
 
 def play_both(
     oracle: Arena,
     candidate: Arena,
-    cast: Cast,
+    cast: PolicyBatch,
     seeds: np.ndarray,
     noise: Sequence[int],
 ) -> Outcome:
@@ -130,7 +132,7 @@ def play_both(
             miss = Miss(int(lane), step, tuple(sorted(paths)))
             start = take_lanes(starts, lane)
             outcome.divergences.append(
-                Divergence(int(lane), miss, start, _with_player(oracle, history, int(lane)))
+                FirstDifference(int(lane), miss, start, _with_player(oracle, history, int(lane)))
             )
 
     compare(0, ("obs", "legal"))

@@ -109,7 +109,7 @@ class Game:
         return paid
 
 
-class Versus(Game):
+class OpponentWrapper(Game):
     """An environment of two as its first player sees it; see env.Env for what is alike."""
 
     def __init__(
@@ -191,7 +191,7 @@ def _legal(now: TimeStep) -> Array:
 
 
 #: Where one policy plays: an environment of one player, or of two with the other one inside.
-Arena = Env | Versus
+Arena = Env | OpponentWrapper
 
 
 def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) -> np.ndarray:
@@ -199,7 +199,7 @@ def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) ->
 
     Each of `lanes` plays the same number of games, its first ones, at least `games` in all.
     """
-    game = Versus(env, other)
+    game = OpponentWrapper(env, other)
     seeds = np.stack([np.arange(lanes, dtype=np.uint32), np.full(lanes, 7 << 28, np.uint32)], -1)
     each = -(-games // lanes)
     state, now = game.reset(seeds)

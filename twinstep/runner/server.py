@@ -16,7 +16,7 @@ from typing import Any
 from twinstep.environment import CandidateRef, Variant
 from twinstep.frames import Frame
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, offers
 from twinstep.runner import guard
 from twinstep.runner.runner import Runner
@@ -33,7 +33,7 @@ class CandidateHost:
         self, locator: str, variant: str, params: dict[str, Any], name: str, factory: str
     ) -> None:
         env = registry.load_object(locator)
-        subject = Subject(env, Variant(variant, params))
+        subject = EnvVariant(env, Variant(variant, params))
         runner = Runner.of(Pair(subject, CandidateRef(name, factory)))
         self._isolation = runner.isolation
         self._sides = [runner.candidate]

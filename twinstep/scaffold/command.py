@@ -16,7 +16,7 @@ from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.scaffold import c_header, introspect
-from twinstep.scaffold.introspect import Fast, Placing, Reference
+from twinstep.scaffold.introspect import Fast, Placing, ReferenceFacts
 from twinstep.scaffold.render import Files, files_of, inward, rows
 
 ORACLES = "gymnasium:ID or header:FILE"
@@ -183,7 +183,7 @@ def _common(name: str, title: str, requirements: list[str]) -> dict[str, Any]:
     }
 
 
-def _spaces(found: Reference, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
+def _spaces(found: ReferenceFacts, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
     action = found.action
     kind = "Discrete" if isinstance(action, Discrete) else "Box"
     named = bool(twin and placing and _shows_state(placing))
@@ -224,7 +224,9 @@ def _package(name: str) -> str:
 # ---- what is printed --------------------------------------------------------------------
 
 
-def _notes(found: Reference, twin: Fast | None, placing: Placing | None, package: str) -> list[str]:
+def _notes(
+    found: ReferenceFacts, twin: Fast | None, placing: Placing | None, package: str
+) -> list[str]:
     if placing:
         notes = [
             "Starts are matched: both sides are put into the same state, drawn from the range of "

@@ -52,7 +52,7 @@ class Placing:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceFacts:
     """A Gymnasium environment. horizon: its time limit, 0 if it has none.
 
     module: of its class. file: that module's file in its top package's folder, with its sha256.
@@ -104,7 +104,7 @@ def import_package(name: str) -> Any:
         ) from error
 
 
-def reference(id: str) -> Reference:
+def reference(id: str) -> ReferenceFacts:
     """Inspect the Gymnasium environment `id`; UserError if it cannot be a reference here."""
     gymnasium = import_package("gymnasium")
     quiet = gymnasium.logger.min_level
@@ -115,7 +115,7 @@ def reference(id: str) -> Reference:
         placing = _placing(env, twin, dtype)
         module = type(env.unwrapped).__module__
         file, digest = _source(module)
-        found = Reference(
+        found = ReferenceFacts(
             id,
             _action(env.action_space, f"gymnasium's {id}"),
             shape,
@@ -135,7 +135,7 @@ def reference(id: str) -> Reference:
     return found
 
 
-def fast(id: str, against: Reference) -> Fast:
+def fast(id: str, against: ReferenceFacts) -> Fast:
     """Inspect the gymnax environment `id`; UserError unless its spaces are the reference's."""
     gymnax = import_package("gymnax")
     env, params = _made(gymnax, "candidate", id)

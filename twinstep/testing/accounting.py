@@ -8,10 +8,10 @@ import numpy as np
 
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import sources_hash
-from twinstep.testing.harness import Lab, Settings
+from twinstep.testing.harness import Lab, RunSettings
 
 #: A level 3 with fewer episodes a driver is no full verdict.
-FULL = Settings.episodes
+FULL = RunSettings.episodes
 
 
 def notes_of(lab: Lab) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from twinstep.testing.harness import Lab
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedFailure:
     """One expected failure, and the xfail.toml it stands in."""
 
     file: Path
@@ -60,11 +60,11 @@ class Expected:
         pytest.xfail(f"{self.reason} (until {self.until})")
 
 
-EXPECTED = pytest.StashKey[Expected]()
+EXPECTED = pytest.StashKey[ExpectedFailure]()
 _WORDS = ("test", "counterexample", "reason", "until")
 
 
-def read(path: Path) -> list[Expected]:
+def read(path: Path) -> list[ExpectedFailure]:
     """Read one xfail.toml; UserError names what is wrong with an entry."""
     try:
         tables = tomllib.loads(path.read_text())
@@ -76,7 +76,7 @@ def read(path: Path) -> list[Expected]:
     return [_entry(path, entry) for entry in entries]
 
 
-def _entry(path: Path, entry: Any) -> Expected:
+def _entry(path: Path, entry: Any) -> ExpectedFailure:
     words = entry.keys() if isinstance(entry, dict) else set()
     for word in _WORDS:
         if word not in words:
@@ -97,10 +97,10 @@ def _entry(path: Path, entry: Any) -> Expected:
     record = report.read(pinned)
     if not record.get("diff") and not record.get("case", {}).get("actions"):
         raise UserError(f"{path}: {entry['counterexample']} is a report without a case")
-    return Expected(path, test, pinned, str(entry["reason"]), until)
+    return ExpectedFailure(path, test, pinned, str(entry["reason"]), until)
 
 
-def declared(pairs: list[Pair]) -> list[Expected]:
+def declared(pairs: list[Pair]) -> list[ExpectedFailure]:
     """Return the entries beside the pairs' candidates; UserError if there are too many."""
     found = [entry for path in _files(pairs) for entry in read(path)]
     limit = _limit()

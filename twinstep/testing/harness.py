@@ -33,7 +33,7 @@ from twinstep.inputs import batching
 from twinstep.inputs.batching import lanes_of, shipped
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
 from twinstep.inputs.seeds import seeds, starts_of
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference.cache import TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import Runner
@@ -54,16 +54,16 @@ class Divergence(AssertionError):
         self.record = record
 
 
-class InProcess(Exception):
+class NeedsInProcessCandidate(Exception):
     """A test needs the candidate in its own process, and the run keeps it apart."""
 
 
-class OracleNeeded(Exception):
+class NeedsOracle(Exception):
     """A test needs the oracle, and only traces are at hand."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """How a run was asked for."""
 
     episodes: int = 100
@@ -80,13 +80,13 @@ class Harness:
     imported: trace sets read from an export, in place of the oracle.
     """
 
-    settings: Settings
+    settings: RunSettings
     imported: list[TraceSet] = field(default_factory=list)
     cache: TraceCache = field(default_factory=TraceCache)
     _references: dict[str, Reference] = field(default_factory=dict)
     _labs: dict[str, Lab] = field(default_factory=dict)
 
-    def reference(self, subject: Subject) -> Reference:
+    def reference(self, subject: EnvVariant) -> Reference:
         """Return the subject's reference, made once."""
         if subject.label not in self._references:
             self._references[subject.label] = Reference(self, subject)
@@ -108,7 +108,7 @@ class Harness:
 class Reference:
     """A subject's oracle and its traces. The oracle's process starts at its first question."""
 
-    def __init__(self, harness: Harness, subject: Subject) -> None:
+    def __init__(self, harness: Harness, subject: EnvVariant) -> None:
         self.harness = harness
         self.subject = subject
         self.contract: Contract = subject.contract
@@ -121,7 +121,7 @@ class Reference:
     def oracle(self) -> OracleProcess:
         """The oracle. Raises OracleNeeded when the run works from exported traces."""
         if self.harness.imported:
-            raise OracleNeeded("this test asks the oracle; the run has only exported traces")
+            raise NeedsOracle("this test asks the oracle; the run has only exported traces")
         if self._oracle is None:
             self._oracle = OracleProcess(self.subject)
         return self._oracle
@@ -201,7 +201,7 @@ class Reference:
         Raises OracleNeeded where only exported traces are at hand.
         """
         if self.harness.imported:
-            raise OracleNeeded("exported traces have the episodes they have")
+            raise NeedsOracle("exported traces have the episodes they have")
         settings, contract = self.harness.settings, self.contract
         path, count = self.subject.driver(driver), len(np.asarray(starts.seed))
 
@@ -249,7 +249,7 @@ class Reference:
             same = parts["environment"] == self.subject.env.name
             if same and parts["driver"] == driver and parts["contract"] == self.contract.digest():
                 return held
-        raise OracleNeeded(f"the exported traces hold no {self.subject.label}-{driver}")
+        raise NeedsOracle(f"the exported traces hold no {self.subject.label}-{driver}")
 
     def close(self) -> None:
         """End the oracle's process."""
@@ -299,7 +299,9 @@ class Lab:
         from twinstep.env.make import Env  # imports JAX
 
         if self.reference.harness.settings.isolate:
-            raise InProcess("what ships runs in the process that compares: without --isolate")
+            raise NeedsInProcessCandidate(
+                "what ships runs in the process that compares: without --isolate"
+            )
         if auto_reset not in self._envs:
             self._envs[auto_reset] = Env(self.pair.subject, self.pair.candidate.name, auto_reset)
         return self._envs[auto_reset]
@@ -410,9 +412,9 @@ __all__ = [
     "CandidateBroken",
     "Divergence",
     "Harness",
-    "InProcess",
+    "NeedsInProcessCandidate",
     "Lab",
-    "OracleNeeded",
+    "NeedsOracle",
     "Reference",
-    "Settings",
+    "RunSettings",
 ]

@@ -12,7 +12,7 @@ from twinstep import __version__
 from twinstep.errors import ContractBroken, OracleFailed, OracleMissing, UserError
 from twinstep.inputs.seeds import KINDS, seeds
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject, unknown
+from twinstep.project.registry import EnvVariant, Pair, unknown
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER, NotCallable
 from twinstep.reference.cache import CacheWarning, read_export
 from twinstep.runner.runner import broken_by
@@ -21,14 +21,14 @@ from twinstep.testing.harness import (
     CandidateBroken,
     Divergence,
     Harness,
-    InProcess,
     Lab,
-    OracleNeeded,
+    NeedsInProcessCandidate,
+    NeedsOracle,
     Reference,
-    Settings,
+    RunSettings,
     in_ci,
 )
-from twinstep.testing.selection import Asked, Choice, choose
+from twinstep.testing.selection import Selected, Selection, choose
 
 LEVELS = {
     "level1": "modules alone",
@@ -41,7 +41,7 @@ _PAIRS = pytest.StashKey[list[Pair]]()
 _GROUPS = pytest.StashKey[xdist.Groups]()
 _NOTES = pytest.StashKey[list[str]]()
 _IMPORTED = pytest.StashKey[Any]()
-_EXPECTED = pytest.StashKey[list[expected_failures.Expected]]()
+_EXPECTED = pytest.StashKey[list[expected_failures.ExpectedFailure]]()
 _LAB = pytest.StashKey[Lab]()
 #: What has a message of its own; a traceback of the harness would hide it.
 #: The folders of the suite that have one for each environment.
@@ -207,12 +207,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         harness.close()
 
 
-def _chosen(config: pytest.Config) -> Choice:
+def _chosen(config: pytest.Config) -> Selected:
     option = config.option
     if option.twinstep_episodes < 1:
         raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
     return choose(
-        Asked(
+        Selection(
             option.twinstep_env,
             option.twinstep_candidate,
             option.twinstep_driver,
@@ -240,7 +240,7 @@ def _open_harness(config: pytest.Config) -> Harness:
     if option.twinstep_seeds == "holdout":
         seeds("holdout", 1, "")
     progress = lambda text: _progress(config, text)  # noqa: E731
-    settings = Settings(
+    settings = RunSettings(
         option.twinstep_episodes,
         option.twinstep_seeds,
         option.twinstep_full,
@@ -431,7 +431,7 @@ def _fixtures(item: pytest.Item) -> list[str]:
 @pytest.fixture
 def reference(request: pytest.FixtureRequest) -> Reference:
     """The oracle of one variant, with its contract and traces."""
-    subject: Subject = request.param
+    subject: EnvVariant = request.param
     _require_oracle(request, subject)
     return request.config.stash[_HARNESS].reference(subject)
 
@@ -473,7 +473,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         expected.check(item.stash[_LAB])
 
 
-def _require_oracle(request: pytest.FixtureRequest, subject: Subject) -> None:
+def _require_oracle(request: pytest.FixtureRequest, subject: EnvVariant) -> None:
     if subject.probe.problem:
         _missing(request, f"oracle of {subject.label}: {subject.probe.problem}", subject.probe.mend)
 
@@ -495,7 +495,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         error = broken_by(made.pair.candidate, error) or error
     strict = config.option.twinstep_require or in_ci()
     absent = isinstance(error, OracleMissing) and not strict
-    if isinstance(error, OracleNeeded | InProcess) or absent:
+    if isinstance(error, NeedsOracle | NeedsInProcessCandidate) or absent:
         result.outcome = "skipped"
         result.longrepr = (str(item.path), 0, f"Skipped: {error}")
     elif isinstance(error, Divergence):

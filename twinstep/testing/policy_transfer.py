@@ -21,8 +21,8 @@ from twinstep.plans import Transfer
 from twinstep.project.registry import load_object
 from twinstep.protocols import offers
 from twinstep.rl.ppo import train
-from twinstep.rl.rollouts import Cast, Games, environment_seeds, play, play_both
-from twinstep.rl.versus import Arena, Versus
+from twinstep.rl.rollouts import Episodes, PolicyBatch, environment_seeds, play, play_both
+from twinstep.rl.versus import Arena, OpponentWrapper
 from twinstep.testing.harness import Lab, Reference
 
 #: Sets of environment seeds, apart from each other and from those of training, which are below
@@ -35,7 +35,7 @@ FIRST_SEED = 1000
 MATCHED_EPISODES = 16
 
 
-class Unfit(Exception):
+class PoliciesUnusable(Exception):
     """The policies cannot decide anything; the message is one line that says why."""
 
 
@@ -48,14 +48,14 @@ class Group(NamedTuple):
     """
 
     backend: str
-    cast: Cast
+    cast: PolicyBatch
     seeds: tuple[int, ...]
     tried: int
     scores: np.ndarray
     random: float
 
 
-class Verdict(NamedTuple):
+class Equivalence(NamedTuple):
     """The outcome of (b) and the line that says it."""
 
     found: stats.Equivalence
@@ -68,7 +68,7 @@ def plan_of(lab: Lab) -> Transfer:
     plan = contract.full_transfer if full and contract.full_transfer else contract.transfer
     assert plan is not None, "asked only where a contract declares one"
     if not (hasattr(lab.runner.candidate, "pure") or offers(lab.runner.candidate, "auto_step")):
-        raise Unfit(f"candidate {lab.pair.label} has no auto-reset (no `auto_step`)")
+        raise PoliciesUnusable(f"candidate {lab.pair.label} has no auto-reset (no `auto_step`)")
     return plan
 
 
@@ -82,10 +82,10 @@ def against(env: Env, plan: Transfer, training: bool = False) -> Arena:
     if not plan.opponent:
         return env
     shaping = load_object(plan.shaping) if training and plan.shaping else None
-    return Versus(env, load_object(plan.opponent), shaping, plan.ppo.gamma)
+    return OpponentWrapper(env, load_object(plan.opponent), shaping, plan.ppo.gamma)
 
 
-_GROUPS: WeakKeyDictionary[Lab | Reference, Group | Unfit] = WeakKeyDictionary()
+_GROUPS: WeakKeyDictionary[Lab | Reference, Group | PoliciesUnusable] = WeakKeyDictionary()
 
 
 def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
@@ -98,11 +98,11 @@ def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
         env = owner.env("same-step") if isinstance(owner, Lab) else oracle_env(owner)
         try:
             _GROUPS[owner] = train_solved(env, plan, reference.harness.settings.progress)
-        except Unfit as problem:
+        except PoliciesUnusable as problem:
             _GROUPS[owner] = problem
         env.close()
     known = _GROUPS[owner]
-    if isinstance(known, Unfit):
+    if isinstance(known, PoliciesUnusable):
         raise known
     return known
 
@@ -123,14 +123,14 @@ def train_solved(
     while len(kept) < plan.seeds:
         wanted = min(plan.seeds - len(kept), plan.tries - tried)
         if wanted == 0:
-            raise Unfit(
+            raise PoliciesUnusable(
                 f"trained in {env.backend}, only {len(kept)} of {plan.tries} seeds reach "
                 f"{solved:g} (best mean score {best:.2f}); {plan.seeds} are needed"
             )
         begin = tried + (0 if env.backend == ORACLE else FIRST_SEED)
         seeds = range(begin, begin + wanted)
         made = train(against(env, plan, training=True), plan.ppo, list(seeds), steps, progress)
-        policy, cast = made.policy, Cast(made.policy, made.params)
+        policy, cast = made.policy, PolicyBatch(made.policy, made.params)
         if not tried:
             alone = environment_seeds(RANDOM, plan.episodes)
             random = float(play(arena, cast.random(), alone, (RANDOM,), plan).scores.mean())
@@ -146,7 +146,7 @@ def train_solved(
     joined = {name: np.stack([params[name] for _, params, _ in kept]) for name in kept[0][1]}
     group = Group(
         env.backend,
-        Cast(policy, joined),
+        PolicyBatch(policy, joined),
         tuple(seed for seed, *_ in kept),
         tried,
         np.stack([scores for *_, scores in kept]),
@@ -167,7 +167,7 @@ def _require_skill(group: Group, plan: Transfer) -> None:
     worst = float(group.scores.mean(1).min())
     least = group.random + plan.gap * plan.margin
     if worst < least:
-        raise Unfit(
+        raise PoliciesUnusable(
             f"trained in {group.backend}, a policy scores {worst:.2f} and random play "
             f"{group.random:.2f}: it must be {plan.gap:g} margins better, {least:.2f}"
         )
@@ -197,14 +197,16 @@ def same_games(lab: Lab, group: Group, plan: Transfer) -> Outcome:
         oracle.close()
 
 
-def fresh_games(env: Env, group: Group, plan: Transfer) -> Games:
+def fresh_games(env: Env, group: Group, plan: Transfer) -> Episodes:
     """Play a group's policies from starts and noise that only this side has."""
     kind = ORACLE_SIDE if env.backend == ORACLE else CANDIDATE_SIDE
     starts = environment_seeds(kind, group.cast.size * plan.episodes)
     return play(against(env, plan), group.cast, starts, (kind,), plan, plan.games)
 
 
-def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None = None) -> Verdict:
+def compare_scores(
+    lab: Lab, group: Group, plan: Transfer, oracle: Episodes | None = None
+) -> Equivalence:
     """Compare a group's scores in both from independent starts, paired by policy: (b).
 
     oracle: the reference's side, if it has been played. Unfit if the scores do not vary.
@@ -216,13 +218,15 @@ def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None 
     candidate = fresh_games(lab.env("same-step"), group, plan)
     name = lab.pair.candidate.name
     if min(np.ptp(oracle.scores), np.ptp(candidate.scores)) == 0:
-        raise Unfit(f"trained in {group.backend}, all scores are alike: nothing is measured")
+        raise PoliciesUnusable(
+            f"trained in {group.backend}, all scores are alike: nothing is measured"
+        )
     try:
         found = stats.paired(candidate.scores.mean(1), oracle.scores.mean(1), plan.margin)
     except stats.ZeroVariance as problem:
-        raise Unfit(f"trained in {group.backend}: {problem}") from None
+        raise PoliciesUnusable(f"trained in {group.backend}: {problem}") from None
     digits = found.digits
-    return Verdict(
+    return Equivalence(
         found,
         f"L4 {lab.pair.subject.label}: n={group.cast.size} seeds x{plan.episodes * plan.games} ep, "
         f"trained={group.backend}, eval oracle {oracle.scores.mean():.{digits}f} vs {name} "
@@ -232,7 +236,7 @@ def compare_scores(lab: Lab, group: Group, plan: Transfer, oracle: Games | None 
     )
 
 
-def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> Verdict:
+def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> Equivalence:
     """Compare policies trained and played in the oracle with the candidate's own: unpaired.
 
     groups: the oracle's and the candidate's. Unfit if either's scores do not vary.
@@ -247,10 +251,10 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     try:
         found = stats.unpaired(means[1], means[0], plan.margin)
     except stats.ZeroVariance as problem:
-        raise Unfit(str(problem)) from None
+        raise PoliciesUnusable(str(problem)) from None
     sizes = "+".join(str(group.cast.size) for group in groups)
     unsolved = " and ".join(f"{g.tried - g.cast.size}/{g.tried}" for g in groups)
-    return Verdict(
+    return Equivalence(
         found,
         f"L4 {lab.pair.subject.label}: n={sizes} seeds x{plan.episodes * plan.games} ep, "
         f"trained and played in oracle {means[0].mean():.{found.digits}f} vs {groups[1].backend} "
@@ -259,7 +263,7 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> V
     )
 
 
-def _unfinished(*sides: Games) -> str:
+def _unfinished(*sides: Episodes) -> str:
     shares = [1 - side.finished.mean() for side in sides]
     if not any(shares):
         return ""

@@ -13,11 +13,11 @@ from twinstep import drivers
 from twinstep.environment import Environment
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.project.registry import Pair, Subject
+from twinstep.project.registry import EnvVariant, Pair
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """The options as they were given, each a list of texts; settings as `NAME=VALUE`."""
 
     envs: Sequence[str] = ()
@@ -28,14 +28,14 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selected:
     """The pairs to verify, and a line for each variant that was left out."""
 
     pairs: list[Pair]
     notes: list[str]
 
 
-def choose(asked: Asked) -> Choice:
+def choose(asked: Selection) -> Selected:
     """Return the pairs asked for; UserError names what there is none of."""
     settings = _settings(asked)
     # A project's own settings may name one that the command line names again.
@@ -47,7 +47,7 @@ def choose(asked: Asked) -> Choice:
     _require("driver", asked.drivers, players, asked)
     variants = {env.name: _labels(env, settings) for env in envs}
     _require("variant", asked.variants, variants, asked)
-    found = Choice([], [])
+    found = Selected([], [])
     for env in envs:
         mine = [name for name in asked.candidates if name in candidates[env.name]]
         if asked.candidates and not mine:
@@ -58,7 +58,7 @@ def choose(asked: Asked) -> Choice:
     return found
 
 
-def _settings(asked: Asked) -> dict[str, str]:
+def _settings(asked: Selection) -> dict[str, str]:
     settings = {}
     for text in asked.settings:
         name, equals, value = text.partition("=")
@@ -78,7 +78,7 @@ def _labels(env: Environment, settings: Mapping[str, str]) -> list[str]:
 
 
 def _require(
-    kind: str, wanted: Sequence[str], known: Mapping[str, Collection[str]], asked: Asked
+    kind: str, wanted: Sequence[str], known: Mapping[str, Collection[str]], asked: Selection
 ) -> None:
     for name in wanted:
         lacking = [env for env, names in known.items() if name not in names]
@@ -91,8 +91,8 @@ def _require(
 
 
 def _fitting(
-    env: Environment, settings: Mapping[str, str], asked: Asked, notes: list[str]
-) -> list[Subject]:
+    env: Environment, settings: Mapping[str, str], asked: Selection, notes: list[str]
+) -> list[EnvVariant]:
     """Return the variants asked for; one that was not named may refuse the values set."""
     fitting, refused = [], []
     for subject in registry.subjects(env, settings, asked.variants):
@@ -110,7 +110,7 @@ def _fitting(
     return fitting
 
 
-def _require_something(found: Choice, asked: Asked) -> None:
+def _require_something(found: Selected, asked: Selection) -> None:
     options = {
         "--env": asked.envs,
         "--variant": asked.variants,

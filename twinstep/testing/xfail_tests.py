@@ -15,7 +15,7 @@ import pytest
 from twinstep.errors import UserError
 from twinstep.project import registry, source_view
 from twinstep.project.registry import Pair
-from twinstep.testing.expected_failures import EXPECTED, Expected
+from twinstep.testing.expected_failures import EXPECTED, ExpectedFailure
 
 
 def name_of(item: pytest.Item) -> str:
@@ -34,7 +34,10 @@ def name_of(item: pytest.Item) -> str:
 
 
 def attach(
-    entries: Iterable[Expected], pairs: list[Pair], items: list[pytest.Item], config: pytest.Config
+    entries: Iterable[ExpectedFailure],
+    pairs: list[Pair],
+    items: list[pytest.Item],
+    config: pytest.Config,
 ) -> None:
     """Give each entry to its test among all collected ones; UserError if it fits none.
 

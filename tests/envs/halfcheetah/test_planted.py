@@ -20,9 +20,9 @@ from twinstep.generated.halfcheetah import (
     newton,
 )
 from twinstep.inputs.sampling import sample_module, some_starts
-from twinstep.project.registry import Pair, Subject, environment
+from twinstep.project.registry import EnvVariant, Pair, environment
 from twinstep.runner.runner import LOADED, Runner
-from twinstep.testing.harness import Harness, Settings
+from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.support.requirements import need
 
 #: The module that is named, the files that import the constant, the constant, the factor.
@@ -42,14 +42,14 @@ COUNT = 512
 @pytest.fixture(scope="module")
 def subject():
     env = environment("halfcheetah")
-    with_defaults = Subject(env, env.variants[0])
+    with_defaults = EnvVariant(env, env.variants[0])
     need(with_defaults.probe)
     return with_defaults
 
 
 @pytest.fixture(scope="module")
 def harness():
-    made = Harness(Settings(episodes=2))
+    made = Harness(RunSettings(episodes=2))
     yield made
     made.close()
 
@@ -164,7 +164,7 @@ def test_gate_d_sees_ten_percent_more_damping_and_is_blind_to_friction(subject, 
         pair = Pair(subject, next(c for c in subject.env.candidates if c.name == "jax"))
         runner, contract = Runner.of(pair), subject.contract
         rules = Rules.of(contract, candidate="jax", dtype=runner.dtype, platform=runner.platform)
-        harness = Harness(Settings())
+        harness = Harness(RunSettings())
         _, broken = check_averages(runner, harness.reference(subject).traces("random"), rules, None)
         harness.close()
     assert bool(broken) == found

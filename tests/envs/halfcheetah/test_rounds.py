@@ -16,7 +16,7 @@ import pytest
 
 from twinstep.generated.halfcheetah import modules, newton
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Reference, Settings
+from twinstep.testing.harness import Harness, Reference, RunSettings
 
 Array = Any  # jax.Array
 #: Five are enough for all of these states; halving a bracket, without Newton's steps, takes more.
@@ -33,7 +33,7 @@ def test_searches_from_placed_states_end_by_themselves_after_few_rounds(
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
     if subject.probe.problem and os.environ.get("CI", "").lower() not in ("true", "1"):
         pytest.skip(subject.probe.problem)
-    reference = Reference(Harness(Settings()), subject)
+    reference = Reference(Harness(RunSettings()), subject)
     try:
         given = reference.module_inputs(subject.contract.module("newton"), 4096, "rounds")
     finally:

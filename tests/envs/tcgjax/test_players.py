@@ -17,7 +17,7 @@ from twinstep.jax_candidate import use_compilation_cache
 from twinstep.project.registry import variant_of
 from twinstep.properties.tcgjax.test_hidden import hidden_changed
 from twinstep.rl.rollouts import environment_seeds
-from twinstep.rl.versus import Versus, player_of, win_rates, words
+from twinstep.rl.versus import OpponentWrapper, player_of, win_rates, words
 from twinstep.transfer.tcgjax import features, heuristics
 from twinstep.transfer.tcgjax.imagined import imagined
 
@@ -45,7 +45,7 @@ def _loose(obs, legal, word, xp=np):
 @pytest.fixture(scope="module")
 def shown(env):
     """States, and observations and masks of the first player, where it acts: [K, ...]."""
-    game = Versus(env, _loose)
+    game = OpponentWrapper(env, _loose)
     state, now = game.reset(SEEDS)
     rows = []
     for t in range(STEPS):

@@ -11,17 +11,17 @@ from twinstep.contract import Contract
 from twinstep.env.make import ORACLE, Env
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.selfplay import SelfPlay
 from twinstep.rl.training.policy_player import is_run, policy_of, trained_player
-from twinstep.rl.training.settings import SELF, Settings
-from twinstep.rl.versus import Arena, Versus, player_of
+from twinstep.rl.training.settings import SELF, TrainingSettings
+from twinstep.rl.versus import Arena, OpponentWrapper, player_of
 
 #: Random numbers for two moves.
 _WORDS = np.array([1, 2], np.uint32)
 
 
-def require_possible(settings: Settings) -> None:
+def require_possible(settings: TrainingSettings) -> None:
     """UserError if the backend is unknown, or nobody can play `against`."""
     declared = registry.environment(settings.env)
     backends = [*(candidate.name for candidate in declared.candidates), ORACLE]
@@ -40,7 +40,7 @@ def require_possible(settings: Settings) -> None:
         policy_of(settings)
 
 
-def arena_of(settings: Settings) -> Arena | SelfPlay:
+def arena_of(settings: TrainingSettings) -> Arena | SelfPlay:
     """Return the environment that a run's policies are trained in, with its shaping."""
     env = Env(settings.subject(), settings.backend, "same-step")
     if not settings.against:
@@ -49,10 +49,10 @@ def arena_of(settings: Settings) -> Arena | SelfPlay:
     if settings.against == SELF:
         return SelfPlay(env, shaping, settings.ppo.gamma)
     other = player_named(settings.subject(), settings.against)
-    return Versus(env, other, shaping, settings.ppo.gamma)
+    return OpponentWrapper(env, other, shaping, settings.ppo.gamma)
 
 
-def player_named(subject: Subject, name: str) -> Any:
+def player_named(subject: EnvVariant, name: str) -> Any:
     """Return a declared player, the one at `module:callable`, or the policy in a run's folder.
 
     UserError if there is none.
@@ -64,7 +64,7 @@ def player_named(subject: Subject, name: str) -> Any:
     return player_of(subject.env, name)
 
 
-def _tried(subject: Subject, name: str) -> Any:
+def _tried(subject: EnvVariant, name: str) -> Any:
     """Return the player at `module:callable`, after it made two moves where it had no choice."""
     found, contract = _loaded("player", name), subject.contract
     only = np.array([0, getattr(contract.action, "n", 1) - 1])
@@ -83,7 +83,7 @@ def _tried(subject: Subject, name: str) -> Any:
     return found
 
 
-def _require_shaping(settings: Settings) -> None:
+def _require_shaping(settings: TrainingSettings) -> None:
     found = _loaded("shaping", settings.shaping)
     try:
         worth = np.asarray(found(_blank(settings.subject().contract), np))

@@ -17,10 +17,10 @@ from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.verdicts import sources_hash
 from twinstep.rl.training.policy_player import POLICY, is_run
-from twinstep.rl.training.settings import SELF, Settings, load
+from twinstep.rl.training.settings import SELF, TrainingSettings, load
 
 
-def head(settings: Settings, arena: Any, devices: int) -> dict[str, Any]:
+def head(settings: TrainingSettings, arena: Any, devices: int) -> dict[str, Any]:
     """Return what must be the same when a run goes on, as JSON can say it."""
     contract = arena.contract
     made = {
@@ -65,7 +65,7 @@ def _flat(settings: Any) -> dict[str, Any]:
     return plain | {f"ppo.{name}": value for name, value in inner.items()}
 
 
-def _sources(settings: Settings) -> str:
+def _sources(settings: TrainingSettings) -> str:
     """Return the hash of the candidate's files; "" for the reference, whose version is pinned."""
     for candidate in registry.environment(settings.env).candidates:
         if candidate.name == settings.backend:
@@ -73,7 +73,7 @@ def _sources(settings: Settings) -> str:
     return ""
 
 
-def _code(settings: Settings) -> dict[str, str]:
+def _code(settings: TrainingSettings) -> dict[str, str]:
     """Return setting -> hash of the code that it names, or of the policy that is played against.
 
     The file alone, not what it imports.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twinstep.rl.training.distributed import Hosts
     from twinstep.rl.training.evaluation import Row
     from twinstep.rl.training.loop import Done
-    from twinstep.rl.training.settings import Settings
+    from twinstep.rl.training.settings import TrainingSettings
 
 #: The most that are evaluated: their scores are held in memory.
 MOST_EPISODES = 10_000_000
@@ -140,7 +140,7 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
     return 0
 
 
-def _begun(args: argparse.Namespace) -> tuple[Path, Settings]:
+def _begun(args: argparse.Namespace) -> tuple[Path, TrainingSettings]:
     """Return the folder and the settings of a new run."""
     from twinstep.rl.training.settings import settle
 
@@ -156,7 +156,7 @@ def _begun(args: argparse.Namespace) -> tuple[Path, Settings]:
     return args.out or RUNS / f"{args.env}-{wanted.backend}-{clock}", wanted
 
 
-def _resumed(args: argparse.Namespace) -> tuple[Path, Settings]:
+def _resumed(args: argparse.Namespace) -> tuple[Path, TrainingSettings]:
     """Return the folder and the settings of a run that goes on."""
     from twinstep.rl.training.settings import load
 
@@ -197,7 +197,7 @@ def _keep(path: Path, params: dict[str, np.ndarray]) -> None:
     paths.write_atomically(path, file.getvalue())
 
 
-def _tell(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
+def _tell(folder: Path, wanted: TrainingSettings, done: Done, rows: list[Row]) -> None:
     """Write what is known of the policies that a run made."""
     result = {
         "environment": wanted.subject().contract.version,
@@ -210,7 +210,7 @@ def _tell(folder: Path, wanted: Settings, done: Done, rows: list[Row]) -> None:
     paths.write_atomically(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
 
 
-def _lines(wanted: Settings, done: Done, rows: list[Row]) -> list[str]:
+def _lines(wanted: TrainingSettings, done: Done, rows: list[Row]) -> list[str]:
     """Return what a run made, as text."""
     from twinstep.rl.training.loop import mean_return
 

@@ -13,11 +13,11 @@ from twinstep._lib.stats import wilson
 from twinstep.env.make import Env
 from twinstep.errors import UserError
 from twinstep.plans import Transfer
-from twinstep.rl.rollouts import Cast, environment_seeds, play
+from twinstep.rl.rollouts import PolicyBatch, environment_seeds, play
 from twinstep.rl.training.arenas import player_named
 from twinstep.rl.training.policy_player import policy_of
-from twinstep.rl.training.settings import SELF, Settings
-from twinstep.rl.versus import Versus
+from twinstep.rl.training.settings import SELF, TrainingSettings
+from twinstep.rl.versus import OpponentWrapper
 
 #: A set of environment seeds and of sampling noise, apart from those of level 4.
 EVALUATION = 13
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 def evaluate(
-    settings: Settings,
+    settings: TrainingSettings,
     params: dict[str, np.ndarray],
     backends: Sequence[str],
     against: Sequence[str],
@@ -66,7 +66,7 @@ def evaluate(
     are left out, whatever came of them. params: name -> f32[S, ...]. against: players of a game of
     two. The same seeds in each row.
     """
-    cast = Cast(policy_of(settings), params)
+    cast = PolicyBatch(policy_of(settings), params)
     lanes = min(episodes, LANES)
     games = -(-episodes // lanes)
     # Scores come lane by lane.
@@ -79,7 +79,9 @@ def evaluate(
         try:
             for name in against or ("",):
                 progress(f"evaluating in {backend}{f' against {name}' if name else ''}")
-                arena: Any = Versus(env, player_named(settings.subject(), name)) if name else env
+                arena: Any = (
+                    OpponentWrapper(env, player_named(settings.subject(), name)) if name else env
+                )
                 played = play(arena, cast, seeds, (EVALUATION,), plan, games)
                 scores, finished = played.scores[:, counted], played.finished[:, counted]
                 low, high = interval(scores, win_rate=bool(name))
@@ -91,7 +93,7 @@ def evaluate(
     return rows
 
 
-def opponents_of(settings: Settings, wanted: Sequence[str]) -> list[str]:
+def opponents_of(settings: TrainingSettings, wanted: Sequence[str]) -> list[str]:
     """Return whom policies are evaluated against: those wanted, else who they were trained with."""
     if wanted or settings.against in ("", SELF):
         names = list(wanted)

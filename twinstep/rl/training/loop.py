@@ -27,7 +27,7 @@ from twinstep.rl.training.arenas import arena_of
 from twinstep.rl.training.distributed import agreed
 from twinstep.rl.training.metrics import Metrics
 from twinstep.rl.training.policy_player import POLICY
-from twinstep.rl.training.settings import Settings
+from twinstep.rl.training.settings import TrainingSettings
 
 #: The file that a run at work holds.
 LOCK = ".lock"
@@ -62,7 +62,7 @@ def require_new(folder: Path) -> None:
 
 def train(
     folder: Path,
-    settings: Settings,
+    settings: TrainingSettings,
     progress: Callable[[str], None],
     every: float,
     devices: int = 1,
@@ -97,7 +97,7 @@ class _Run:
     def __init__(
         self,
         folder: Path,
-        settings: Settings,
+        settings: TrainingSettings,
         arena: Any,
         progress: Callable[[str], None],
         every: float,
@@ -248,7 +248,7 @@ def _alone(folder: Path, new: bool = False) -> Iterator[None]:
         yield
 
 
-def _too_little(settings: Settings, problem: str) -> UserError:
+def _too_little(settings: TrainingSettings, problem: str) -> UserError:
     ppo = settings.ppo
     return UserError(
         f"memory does not suffice for {len(settings.seeds)} seeds x {ppo.lanes} lanes x "

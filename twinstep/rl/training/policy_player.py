@@ -11,9 +11,9 @@ import numpy as np
 from twinstep._lib import npz
 from twinstep.errors import UserError
 from twinstep.frames import Array
-from twinstep.project.registry import Subject
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.policies import Params, Policy
-from twinstep.rl.training.settings import Settings, load
+from twinstep.rl.training.settings import TrainingSettings, load
 from twinstep.rl.versus import mixed
 
 #: What a run that ended keeps in its folder: name -> f32[S, ...].
@@ -36,7 +36,7 @@ class TrainedPlayer:
         return self._policy.sample(self._params, out, noise, legal, xp)
 
 
-def policy_of(settings: Settings) -> Policy:
+def policy_of(settings: TrainingSettings) -> Policy:
     """Return the network of a run's policies. UserError if its `encode` is no such function."""
     contract, ppo = replace(settings.subject().contract, players=1), settings.ppo
     try:
@@ -53,7 +53,7 @@ def is_run(name: str) -> bool:
     return (Path(name) / POLICY).is_file()
 
 
-def trained_player(folder: Path, subject: Subject) -> TrainedPlayer:
+def trained_player(folder: Path, subject: EnvVariant) -> TrainedPlayer:
     """Return the first policy of a run. UserError if it cannot play such a game."""
     settings = load(folder)
     env, contract = subject.env.name, subject.contract

@@ -16,14 +16,14 @@ from typing import Any
 from twinstep.errors import UserError
 from twinstep.plans import CHUNK, PPO, Transfer
 from twinstep.project import registry
-from twinstep.project.registry import Subject, variant_of
+from twinstep.project.registry import EnvVariant, variant_of
 
 #: Who sits on the other side of a game of two: the policy that is trained.
 SELF = "self"
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """A training run.
 
     env, variant: what is trained in; backend: one of its candidates, or `oracle`. steps:
@@ -62,7 +62,7 @@ class Settings:
         """Batches of each policy: whole CHUNKs, in every backend as many."""
         return -(-self.steps // (self.ppo.lanes * self.ppo.steps * CHUNK)) * CHUNK
 
-    def subject(self) -> Subject:
+    def subject(self) -> EnvVariant:
         """Return the environment's variant."""
         return variant_of(self.env, self.variant)
 
@@ -90,7 +90,7 @@ def _require_text(name: str, value: str) -> None:
 
 def settle(
     env: str, file: Path | None, chosen: Mapping[str, Any], assigned: Sequence[str] = ()
-) -> Settings:
+) -> TrainingSettings:
     """Return the settings of a new run: the contract's plan, under a file, under the command.
 
     file: TOML with the fields of Settings and a table `[ppo]`, each of which may be left out.
@@ -138,7 +138,7 @@ def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
     """UserError if a name is no setting's."""
     if not isinstance(given.get("ppo", {}), dict):
         raise UserError(f"{where}: `ppo` is a table, [ppo]")
-    for kind, table, prefix in ((Settings, given, ""), (PPO, given.get("ppo", {}), "ppo.")):
+    for kind, table, prefix in ((TrainingSettings, given, ""), (PPO, given.get("ppo", {}), "ppo.")):
         known = [field.name for field in dataclasses.fields(kind)]
         for name in table:
             if name not in known:
@@ -147,7 +147,7 @@ def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
     return given
 
 
-def load(folder: Path, whole: bool = False) -> Settings:
+def load(folder: Path, whole: bool = False) -> TrainingSettings:
     """Return the settings of the run in a folder. UserError if there is none.
 
     whole: whether each of PPO's must be there, too; else one that came later has its default.
@@ -156,19 +156,19 @@ def load(folder: Path, whole: bool = False) -> Settings:
     if not file.is_file():
         raise UserError(f"{folder} holds no training run (no settings.toml)")
     given = read(file)
-    missing = [each.name for each in dataclasses.fields(Settings) if each.name not in given]
+    missing = [each.name for each in dataclasses.fields(TrainingSettings) if each.name not in given]
     if whole and not missing:
         own = [each.name for each in dataclasses.fields(PPO)]
         missing = [f"ppo.{name}" for name in own if name not in given["ppo"]]
     if missing:
         raise UserError(f"{file} lacks {missing[0]}: it was not written by a run")
     ppo = _replaced(PPO(), given.pop("ppo"), f"{file}: ppo.")
-    return _replaced(Settings("", "", "", 1), given, f"{file}: ", ppo=ppo)
+    return _replaced(TrainingSettings("", "", "", 1), given, f"{file}: ", ppo=ppo)
 
 
-def _planned(env: str, variant: str, backend: str, plan: Transfer | None) -> Settings:
+def _planned(env: str, variant: str, backend: str, plan: Transfer | None) -> TrainingSettings:
     plan = plan or Transfer(0.0, 0.0)
-    return Settings(
+    return TrainingSettings(
         env, variant, backend, plan.steps, against=plan.opponent, shaping=plan.shaping, ppo=plan.ppo
     )
 
