@@ -8,6 +8,7 @@ the state's buffers back to XLA (donation).
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +57,8 @@ class Programs:
     reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`; lanes: see
     PureFunctions. scanned: whether the candidate has a `rollout`, which is the step compiled once
     more, in a scan; a step that takes long to compile is rather called again and again.
+    strict: trace these functions under JAX's strict dtype promotion, and without promotion of
+    ranks, whatever the process has set.
 
     Candidates of several variants may share one object, if nothing in these functions depends on
     the variant: a program is then traced, compiled and kept in memory once.
@@ -72,7 +75,12 @@ class Programs:
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
         lanes: int = 0,
         scanned: bool = True,
+        strict: bool = False,
     ) -> None:
+        if strict:
+            reset, step, frame = map(_strict, (reset, step, frame))
+            load, restart = (function and _strict(function) for function in (load, restart))
+            modules = {name: _strict(function) for name, function in (modules or {}).items()}
         # Jitted although every use is inside another program: each of them is traced but once,
         # not anew for every batch, auto-reset and trainer.
         reset, step, frame = map(_traced_once, (reset, step, frame))
@@ -174,6 +182,17 @@ class JaxCandidate:
             if not self._compiled:
                 scope.enter_context(jax.disable_jit())
             return function(*jax.tree.map(jnp.asarray, args))
+
+
+def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is traced under JAX's strict promotion rules."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **named: Any) -> Any:
+        with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+            return function(*args, **named)
+
+    return checked
 
 
 def _traced_once(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -144,6 +144,8 @@ CANDIDATE_LADDER = {
     "restart": "the reference's own auto-reset",
     "auto_step": "auto-reset in `twinstep.make`",
     "eager": "jit = no jit",
+    "copy": "a step that consumes its state, with a copy kept",
+    "frame": "`save`, hidden fields of the state",
 }
 
 
