@@ -94,7 +94,8 @@ def test_an_interrupted_command_ends_without_pythons_own_end():
     """There XLA's threads, if they work still, crash: half of the runs that were stopped so did."""
     script = (
         "import atexit, os, signal, sys\n"
-        "from twinstep import cli, registry\n"
+        "from twinstep import cli\n"
+        "from twinstep.project import registry\n"
         "def ends(name):\n"
         "    print('said before')\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from twinstep.project import registry
-from twinstep.testing.applicability import Facts, why_not
+from twinstep.testing.applicability import Facts, needs_of, why_not
 from twinstep.testing.harness import Lab
 
 _TESTS = {
@@ -68,20 +68,12 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
             name, values = marks["parametrize"]
             rows = [{name: value} for value in values]
         place = path.replace(".", "/").replace(":", ".py::")
-        facts, needs = Facts.of(lab), _needs(test)
+        facts, needs = Facts.of(lab), needs_of(test)
         for row in rows:
             if why_not(facts, needs, row):
                 continue
             label = f"[{next(iter(row.values()))}]" if row else ""
             yield place + label, functools.partial(test, lab, **row)
-
-
-def _needs(test: Callable[..., None]) -> list[tuple[tuple[Any, ...], Mapping[str, Any]]]:
-    """Return arguments and keywords of each `needs` mark of a test and its module."""
-    near = getattr(test, "pytestmark", [])
-    far = getattr(sys.modules[test.__module__], "pytestmark", [])
-    every = [getattr(m, "mark", m) for m in (*(far if isinstance(far, list) else [far]), *near)]
-    return [(mark.args, mark.kwargs) for mark in every if mark.name == "needs"]
 
 
 def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:

@@ -13,7 +13,8 @@ import functools
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -82,6 +83,14 @@ class Facts:
             methods |= {"eager"} if self.pair.candidate.build else set()
             lacks |= {f"candidate.{n}": t for n, t in CANDIDATE_LADDER.items() if n not in methods}
         return lacks
+
+
+def needs_of(test: Callable[..., None]) -> list[tuple[tuple[Any, ...], Mapping[str, Any]]]:
+    """Return (args, kwargs) of each `needs` mark of a test's function and its module."""
+    near = getattr(test, "pytestmark", [])
+    far = getattr(sys.modules[test.__module__], "pytestmark", [])
+    every = [getattr(m, "mark", m) for m in (*(far if isinstance(far, list) else [far]), *near)]
+    return [(mark.args, mark.kwargs) for mark in every if mark.name == "needs"]
 
 
 def why_not(
