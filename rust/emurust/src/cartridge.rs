@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::code::{Op, decode_bank};
-use crate::error::CartridgeError;
+use crate::error::Error;
 
 /// Bytes of a ROM bank.
 pub(crate) const BANK: usize = 0x4000;
@@ -18,12 +18,15 @@ const MULTICART_BANKS: usize = 64;
 /// The chip that switches banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapperKind {
-    /// 32 KB without a mapper.
+    /// None: 32 KB.
     None,
+    /// MBC1, also wired for several games.
     Mbc1,
+    /// MBC2, with RAM of half bytes.
     Mbc2,
-    /// Without its clock.
+    /// MBC3 without its clock.
     Mbc3,
+    /// MBC5.
     Mbc5,
     /// MBC5 with a motor.
     Rumble,
@@ -45,15 +48,15 @@ pub struct Cartridge {
 
 impl Cartridge {
     /// Takes a ROM whose header says what is supported here.
-    pub fn new(rom: Vec<u8>) -> Result<Arc<Self>, CartridgeError> {
+    pub fn new(rom: Vec<u8>) -> Result<Arc<Self>, Error> {
         if rom.len() < 2 * BANK || !rom.len().is_multiple_of(BANK) {
-            return Err(CartridgeError::Size(rom.len()));
+            return Err(Error::RomSize(rom.len()));
         }
         let computed = rom[0x134..0x14D]
             .iter()
             .fold(0u8, |sum, byte| sum.wrapping_sub(byte.wrapping_add(1)));
         if rom[0x14D] != computed {
-            return Err(CartridgeError::Checksum {
+            return Err(Error::Checksum {
                 stored: rom[0x14D],
                 computed,
             });
@@ -65,8 +68,8 @@ impl Cartridge {
             0x11..=0x13 => MapperKind::Mbc3,
             0x19..=0x1B => MapperKind::Mbc5,
             0x1C..=0x1E => MapperKind::Rumble,
-            kind @ (0x0F | 0x10) => return Err(CartridgeError::Clock(kind)),
-            kind => return Err(CartridgeError::Kind(kind)),
+            kind @ (0x0F | 0x10) => return Err(Error::Clock(kind)),
+            kind => return Err(Error::Kind(kind)),
         };
         // PyBoy gives every cartridge RAM, also one that says that it has none.
         let ram_banks = match rom[0x149] {
@@ -74,11 +77,11 @@ impl Cartridge {
             3 => 4,
             4 => 16,
             5 => 8,
-            code => return Err(CartridgeError::RamSize(code)),
+            code => return Err(Error::RamSize(code)),
         };
         let banks = rom.len() / BANK;
         if banks > MOST_BANKS {
-            return Err(CartridgeError::Banks(banks));
+            return Err(Error::Banks(banks));
         }
         let logo = |bank: &[u8]| bank[0x104..0x134] == rom[0x104..0x134];
         let multicart = mapper == MapperKind::Mbc1

@@ -42,7 +42,7 @@ const BLACK: u8 = 3;
 
 /// The picture unit.
 #[derive(Clone)]
-pub struct Lcd {
+pub(crate) struct Lcd {
     /// Cycles since the frame began.
     pub clock: u64,
     /// The clock at which the next event is due.

@@ -3,7 +3,7 @@
 //! `contracts/emurust_state.py` has the same list with a line on each field, and is the authority.
 
 use crate::cartridge::{Cartridge, MapperKind, RAM_BANK};
-use crate::error::StateError;
+use crate::error::Error;
 use crate::machine::Machine;
 
 /// Bytes of a record besides the cartridge's RAM.
@@ -59,32 +59,32 @@ impl<'a> Reader<'a> {
     fn long(&mut self) -> u64 {
         u64::from_le_bytes(self.array())
     }
-    fn flag(&mut self, name: &'static str) -> Result<bool, StateError> {
+    fn flag(&mut self, name: &'static str) -> Result<bool, Error> {
         Ok(self.byte_to(1, name)? == 1)
     }
     /// A byte that is at most `most`.
-    fn byte_to(&mut self, most: u8, name: &'static str) -> Result<u8, StateError> {
+    fn byte_to(&mut self, most: u8, name: &'static str) -> Result<u8, Error> {
         let value = self.byte();
         at_most(value.into(), most.into(), name)?;
         Ok(value)
     }
     /// A number that is at most `most`.
-    fn long_to(&mut self, most: u64, name: &'static str) -> Result<u64, StateError> {
+    fn long_to(&mut self, most: u64, name: &'static str) -> Result<u64, Error> {
         let value = self.long();
         at_most(value, most, name)?;
         Ok(value)
     }
 }
 
-fn require(holds: bool, value: u64, name: &'static str) -> Result<(), StateError> {
+fn require(holds: bool, value: u64, name: &'static str) -> Result<(), Error> {
     if holds {
         Ok(())
     } else {
-        Err(StateError::Field { name, value })
+        Err(Error::StateField { name, value })
     }
 }
 
-fn at_most(value: u64, most: u64, name: &'static str) -> Result<(), StateError> {
+fn at_most(value: u64, most: u64, name: &'static str) -> Result<(), Error> {
     require(value <= most, value, name)
 }
 
@@ -182,11 +182,11 @@ impl Machine {
     ///
     /// # Errors
     /// If the record is not a state; the machine is as it was then.
-    pub fn load(&mut self, record: &[u8]) -> Result<(), StateError> {
+    pub fn load(&mut self, record: &[u8]) -> Result<(), Error> {
         let expected = Self::state_size(&self.cartridge);
         if record.len() != expected {
-            return Err(StateError::Length {
-                given: record.len(),
+            return Err(Error::StateLength {
+                found: record.len(),
                 expected,
             });
         }
@@ -200,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    fn read_shown(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_shown(&mut self, from: &mut Reader) -> Result<(), Error> {
         let r = &mut self.registers;
         [r.a, r.f, r.b, r.c, r.d, r.e] = from.array();
         require(r.f & 15 == 0, r.f.into(), "f")?;
@@ -236,7 +236,7 @@ impl Machine {
         Ok(())
     }
 
-    fn read_hidden(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_hidden(&mut self, from: &mut Reader) -> Result<(), Error> {
         self.ime = from.flag("ime")?;
         self.ime_delay = from.flag("ime_delay")?;
         self.halted = from.flag("halted")?;
@@ -301,7 +301,7 @@ impl Machine {
         Ok(())
     }
 
-    fn read_mapper(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_mapper(&mut self, from: &mut Reader) -> Result<(), Error> {
         let rom_banks = self.cartridge.banks() as u64;
         let ram_banks = (self.cartridge.ram_size / RAM_BANK) as u64;
         let rom_bank = from.byte();

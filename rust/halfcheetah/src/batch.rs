@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::begin::{begin, begin_next};
 use crate::block::{Block, JOINTS, LANES, MOTORS, Row};
+use crate::error::Error;
 use crate::modules::cost;
 use crate::output::{Fields, Writer};
 use crate::real::{Isa, Real, run};
@@ -25,7 +26,7 @@ pub enum AutoReset {
     NextStep,
 }
 
-/// N cheetahs. All errors are sentences about the arguments.
+/// N cheetahs that run side by side.
 #[derive(Clone)]
 pub struct Batch<T> {
     isa: Isa,
@@ -35,12 +36,12 @@ pub struct Batch<T> {
 }
 
 impl<T: Real> Batch<T> {
-    fn empty(isa: Isa, max_episode_steps: i32, lanes: usize) -> Result<Self, String> {
+    fn empty(isa: Isa, max_episode_steps: i32, lanes: usize) -> Result<Self, Error> {
         if lanes == 0 || max_episode_steps < 1 {
-            return Err("there must be at least one lane and one step of an episode".into());
+            return Err(Error::Empty);
         }
         if !isa.is_here() {
-            return Err(format!("this processor has no {}", isa.name()));
+            return Err(Error::Isa(isa));
         }
         Ok(Self {
             isa,
@@ -57,7 +58,7 @@ impl<T: Real> Batch<T> {
     }
 
     /// Begins one episode per seed.
-    pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, String> {
+    pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, Error> {
         let mut batch = Self::empty(isa, max_episode_steps, seeds.len())?;
         batch.sow(seeds);
         let begin_all = |block: &mut Block<T>| begin(block, u32::MAX >> (32 - LANES));
@@ -76,15 +77,18 @@ impl<T: Real> Batch<T> {
         qacc_warmstart: &[T],
         elapsed: &[i32],
         seeds: Option<&[[u32; 2]]>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Error> {
         let lanes = elapsed.len();
         let mut batch = Self::empty(isa, max_episode_steps, lanes)?;
         if [qpos, qvel, qacc_warmstart].map(<[T]>::len) != [lanes * JOINTS; 3] {
-            return Err(format!("the fields of {lanes} lanes have other lengths"));
+            return Err(Error::State(lanes));
         }
         if let Some(seeds) = seeds {
             if seeds.len() != lanes {
-                return Err(format!("{} seeds for {lanes} lanes", seeds.len()));
+                return Err(Error::Seeds {
+                    seeds: seeds.len(),
+                    lanes,
+                });
             }
             batch.sow(seeds);
         }
@@ -117,14 +121,11 @@ impl<T: Real> Batch<T> {
     }
 
     /// Writes fields `[N, ...]` of the present frame.
-    pub fn write(&self, fields: Fields<'_, T>) -> Result<(), String> {
-        let writer = Writer::new(fields, 1, self.lanes)?;
-        for (number, block) in self.blocks.iter().enumerate() {
-            // SAFETY: step 0 of 1; only this thread writes.
-            unsafe {
-                writer.write_final(0, number, block);
-                writer.write(0, number, block);
-            }
+    pub fn write(&self, fields: Fields<'_, T>) -> Result<(), Error> {
+        let writers = Writer::new(fields, 1, self.lanes)?.blocks();
+        for (block, mut writer) in self.blocks.iter().zip(writers) {
+            writer.write_final(0, block);
+            writer.write(0, block);
         }
         Ok(())
     }
@@ -136,14 +137,14 @@ impl<T: Real> Batch<T> {
         actions: &[f32],
         fields: Fields<'_, T>,
         auto_reset: AutoReset,
-    ) -> Result<(), String> {
-        let wanted = steps * self.lanes * MOTORS;
-        if actions.len() != wanted {
-            return Err(format!("{} actions, expected {wanted}", actions.len()));
+    ) -> Result<(), Error> {
+        let (found, expected) = (actions.len(), steps * self.lanes * MOTORS);
+        if found != expected {
+            return Err(Error::Actions { found, expected });
         }
         let (isa, most, lanes) = (self.isa, self.max_episode_steps, self.lanes);
-        let writer = Writer::new(fields, steps, lanes)?;
-        let play = |number: usize, block: &mut Block<T>| {
+        let writers = Writer::new(fields, steps, lanes)?.blocks();
+        let play = |number: usize, block: &mut Block<T>, mut writer: Writer<'_, T>| {
             let first = number * LANES;
             let count = LANES.min(lanes - first);
             for t in 0..steps {
@@ -159,25 +160,24 @@ impl<T: Real> Batch<T> {
                     AutoReset::SameStep => block.ended(),
                     _ => 0,
                 };
-                // SAFETY: t < steps; each block is played by one thread.
-                unsafe {
-                    writer.write_final(t, number, block);
-                    begin_next(block, over);
-                    writer.write(t, number, block);
-                }
+                writer.write_final(t, block);
+                begin_next(block, over);
+                writer.write(t, block);
                 block.clear(over);
             }
         };
         let alone = WORTH_A_THREAD.div_ceil(steps.max(1));
         if self.blocks.len() <= alone {
-            for (number, block) in self.blocks.iter_mut().enumerate() {
-                play(number, block);
+            let blocks = self.blocks.iter_mut().zip(writers);
+            for (number, (block, writer)) in blocks.enumerate() {
+                play(number, block, writer);
             }
         } else {
-            let blocks = self.blocks.par_iter_mut().enumerate();
+            let writers: Vec<_> = writers.collect();
+            let blocks = self.blocks.par_iter_mut().zip(writers).enumerate();
             blocks
                 .with_min_len(alone)
-                .for_each(|(number, block)| play(number, block));
+                .for_each(|(number, (block, writer))| play(number, block, writer));
         }
         Ok(())
     }

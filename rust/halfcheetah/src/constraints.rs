@@ -13,6 +13,7 @@ pub(crate) use late::Place;
 
 /// What is touched, and which of its rows push.
 pub(crate) struct Constraints<V: Vector> {
+    token: V::Token,
     /// Contacts, first ones first; the rest of the arrays is left over from before.
     count: usize,
     bodies: [usize; POINTS.len()],
@@ -30,8 +31,8 @@ pub(crate) struct Constraints<V: Vector> {
 
 /// No lane.
 #[inline(always)]
-pub(crate) fn none<V: Vector>() -> V::Mask {
-    V::zero().lt(V::zero())
+pub(crate) fn none<V: Vector>(token: V::Token) -> V::Mask {
+    V::zero(token).lt(V::zero(token))
 }
 
 /// The contact of a capsule end.
@@ -42,32 +43,34 @@ pub(crate) fn contact<V: Vector>(
     moving: &[Motion<V>; 7],
     root_z: V,
 ) -> Contact<V> {
+    let token = root_z.token();
     touch(
         &places[point.body],
         &moving[point.body],
-        V::of(point.x),
-        V::of(point.z),
-        V::of(point.rest),
-        V::of(point.weight),
+        V::of(token, point.x),
+        V::of(token, point.z),
+        V::of(token, point.rest),
+        V::of(token, point.weight),
         root_z,
     )
 }
 
 /// No motion, or no force.
 #[inline(always)]
-pub(crate) fn still<V: Vector>() -> Motion<V> {
+pub(crate) fn still<V: Vector>(token: V::Token) -> Motion<V> {
+    let zero = V::zero(token);
     Motion {
-        turn: V::zero(),
-        x: V::zero(),
-        z: V::zero(),
+        turn: zero,
+        x: zero,
+        z: zero,
     }
 }
 
 impl<V: Vector> Constraints<V> {
     /// Touches nothing.
     #[inline(always)]
-    pub(crate) fn new() -> Self {
-        let zero = V::zero();
+    pub(crate) fn new(token: V::Token) -> Self {
+        let zero = V::zero(token);
         let contact = Contact {
             x: zero,
             z: zero,
@@ -86,6 +89,7 @@ impl<V: Vector> Constraints<V> {
             target: zero,
         };
         Self {
+            token,
             count: 0,
             bodies: [0; POINTS.len()],
             contacts: [contact; POINTS.len()],
@@ -94,7 +98,7 @@ impl<V: Vector> Constraints<V> {
             limits: [limit; JOINTS.len()],
             limit_weights: [zero; JOINTS.len()],
             limit_pushes: [zero; JOINTS.len()],
-            late: [Late::new(); 2],
+            late: [Late::new(token); 2],
         }
     }
 
@@ -107,10 +111,12 @@ impl<V: Vector> Constraints<V> {
         q: &[V; 9],
         v: &[V; 9],
     ) {
+        let token = self.token;
+        let zero = V::zero(token);
         let apart = heights(places, q[1]);
         let mut below = 0;
         for (point, apart) in apart.iter().enumerate() {
-            below |= u32::from(V::any(apart.lt(V::zero()))) << point;
+            below |= u32::from(V::any(apart.lt(zero))) << point;
         }
         self.count = 0;
         while below != 0 {
@@ -123,15 +129,18 @@ impl<V: Vector> Constraints<V> {
         self.limited = 0;
         for (k, joint) in JOINTS.iter().enumerate() {
             let angle = q[3 + k];
-            let beyond = V::or(angle.lt(V::of(joint.low)), V::of(joint.high).lt(angle));
+            let beyond = V::or(
+                angle.lt(V::of(token, joint.low)),
+                V::of(token, joint.high).lt(angle),
+            );
             self.limited |= u32::from(V::any(beyond)) << k;
         }
-        self.limit_weights = [V::zero(); JOINTS.len()];
-        self.limit_pushes = [V::zero(); JOINTS.len()];
+        self.limit_weights = [zero; JOINTS.len()];
+        self.limit_pushes = [zero; JOINTS.len()];
         for k in self.limited() {
             let joint = &JOINTS[k];
-            let (low, high) = (V::of(joint.low), V::of(joint.high));
-            self.limits[k] = limit(q[3 + k], v[3 + k], low, high, V::of(joint.weight));
+            let (low, high) = (V::of(token, joint.low), V::of(token, joint.high));
+            self.limits[k] = limit(q[3 + k], v[3 + k], low, high, V::of(token, joint.weight));
         }
     }
 
@@ -150,12 +159,13 @@ impl<V: Vector> Constraints<V> {
     /// The lanes in which something is touched.
     #[inline(always)]
     pub(crate) fn touched(&self) -> V::Mask {
-        let mut touched = none::<V>();
+        let zero = V::zero(self.token);
+        let mut touched = none::<V>(self.token);
         for contact in &self.contacts[..self.count] {
-            touched = V::or(touched, contact.weight.ne(V::zero()));
+            touched = V::or(touched, contact.weight.ne(zero));
         }
         for k in self.limited() {
-            touched = V::or(touched, self.limits[k].weight.ne(V::zero()));
+            touched = V::or(touched, self.limits[k].weight.ne(zero));
         }
         touched
     }
@@ -163,7 +173,8 @@ impl<V: Vector> Constraints<V> {
     /// Lets those rows push that do at an acceleration. Returns the lanes in which one changed.
     #[inline(always)]
     pub(crate) fn update(&mut self, speeding: &[Motion<V>; 7], acceleration: &[V; 9]) -> V::Mask {
-        let mut changed = none::<V>();
+        let zero = V::zero(self.token);
+        let mut changed = none::<V>(self.token);
         for k in 0..self.count {
             let now = pushing(&self.contacts[k], &speeding[self.bodies[k]]);
             let before = &self.rows[k];
@@ -175,7 +186,7 @@ impl<V: Vector> Constraints<V> {
         for k in self.limited() {
             let at = &self.limits[k];
             let short = at.side.mul_add(acceleration[3 + k], at.target);
-            let now = V::select(short.lt(V::zero()), at.weight, V::zero());
+            let now = V::select(short.lt(zero), at.weight, zero);
             changed = V::or(changed, now.ne(self.limit_weights[k]));
             self.limit_weights[k] = now;
             self.limit_pushes[k] = -(now * at.side * at.target);
@@ -199,7 +210,7 @@ impl<V: Vector> Constraints<V> {
             let (load, push) = if body == last {
                 (loads[body], pushes[body])
             } else {
-                (own[body], still())
+                (own[body], still(self.token))
             };
             last = body;
             (loads[body], pushes[body]) = press(&self.contacts[k], &self.rows[k], &load, &push);
@@ -214,7 +225,7 @@ impl<V: Vector> Constraints<V> {
         speeding: &[Motion<V>; 7],
         acceleration: &[V; 9],
     ) -> [V; 9] {
-        let mut pushes = [still(); 7];
+        let mut pushes = [still(self.token); 7];
         for k in 0..self.count {
             let body = self.bodies[k];
             let more = force(&self.contacts[k], &self.rows[k], &speeding[body]);

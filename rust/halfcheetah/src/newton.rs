@@ -38,7 +38,7 @@ impl<V: Vector> Bodies<'_, V> {
     pub(crate) fn unpressed(&self) -> Pressed<V> {
         Pressed {
             loads: *self.loads,
-            pushes: [still(); 7],
+            pushes: [still(self.smooth[0].token()); 7],
         }
     }
 
@@ -87,8 +87,7 @@ pub(crate) fn newton<V: Vector>(
             constraints: &mut *constraints,
             here,
         };
-        // SAFETY: the vectors at hand exist because this runs inside `enter`.
-        here = unsafe { V::enter(search) };
+        here = V::enter(begin[0].token(), search);
     }
     if V::Scalar::REFINES {
         refine(bodies, &mut pressed, constraints, &mut here);
@@ -116,7 +115,8 @@ fn refine<V: Vector>(
     }
     // The rows' pushes are in the forces.
     constraints.press(bodies.loads, &mut pressed.loads, &mut pressed.pushes);
-    let (pushes, limit_pushes) = ([still(); 7], [V::zero(); 6]);
+    let token = here[0].token();
+    let (pushes, limit_pushes) = ([still(token); 7], [V::zero(token); 6]);
     let weights = &constraints.limit_weights;
     let more = solve(
         bodies.places,

@@ -27,21 +27,25 @@ pub(crate) struct Lanes<V> {
 
 /// Loads rows of a block.
 #[inline(always)]
-fn rows<V: Vector, const N: usize>(rows: &[Row<V::Scalar>; N], at: usize) -> [V; N] {
-    let mut vectors = [V::zero(); N];
+fn rows<V: Vector, const N: usize>(
+    token: V::Token,
+    rows: &[Row<V::Scalar>; N],
+    at: usize,
+) -> [V; N] {
+    let mut vectors = [V::zero(token); N];
     for (to, row) in vectors.iter_mut().zip(rows) {
-        *to = V::load(row, at);
+        *to = V::load(token, row, at);
     }
     vectors
 }
 
 impl<V: Vector> Lanes<V> {
     #[inline(always)]
-    fn load(block: &Block<V::Scalar>, at: usize) -> Self {
+    fn load(token: V::Token, block: &Block<V::Scalar>, at: usize) -> Self {
         Self {
-            q: rows(&block.qpos, at),
-            v: rows(&block.qvel, at),
-            warm: rows(&block.qacc_warmstart, at),
+            q: rows(token, &block.qpos, at),
+            v: rows(token, &block.qvel, at),
+            warm: rows(token, &block.qacc_warmstart, at),
         }
     }
 
@@ -62,7 +66,7 @@ fn wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
     for value in &values[1..] {
         sum = sum + value.abs();
     }
-    let near = V::not(sum.le(V::of(HUGE)));
+    let near = V::not(sum.le(V::of(sum.token(), HUGE)));
     if V::any(near) {
         each_wild(values)
     } else {
@@ -72,9 +76,10 @@ fn wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
 
 #[inline(never)]
 fn each_wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
-    let mut tame = V::not(none::<V>());
+    let token = values[0].token();
+    let mut tame = V::not(none::<V>(token));
     for value in values {
-        tame = V::and(tame, value.abs().le(V::of(HUGE)));
+        tame = V::and(tame, value.abs().le(V::of(token, HUGE)));
     }
     V::not(tame)
 }
@@ -91,11 +96,12 @@ pub(crate) fn substep<V: Vector>(
     constraints: &mut Constraints<V>,
     keep: bool,
 ) -> V::Mask {
+    let zero = V::zero(lanes.q[0].token());
     let lost = V::or(wild(&lanes.q), wild(&lanes.v));
     if V::any(lost) {
         let Lanes { q, v, warm } = lanes;
         for value in q.iter_mut().chain(v).chain(warm).chain(control.iter_mut()) {
-            *value = V::select(lost, V::zero(), *value);
+            *value = V::select(lost, zero, *value);
         }
     }
     let (places, moving, smooth, loads) = prepare(&lanes.q, &lanes.v, control);
@@ -142,16 +148,18 @@ pub(crate) fn substep<V: Vector>(
 /// control, where nothing is touched, and falls.
 #[inline(never)]
 fn fall<V: Vector>(lanes: &mut Lanes<V>, control: &mut [V; MOTORS], fell: V::Mask) {
+    let token = lanes.q[0].token();
+    let zero = V::zero(token);
     for control in control {
-        *control = V::select(fell, V::zero(), *control);
+        *control = V::select(fell, zero, *control);
     }
     let Lanes { q, v, warm } = lanes;
     for (values, by) in [(warm, 1.0), (v, TIMESTEP), (q, TIMESTEP * TIMESTEP)] {
         for (joint, value) in values.iter_mut().enumerate() {
             let falling = if joint == 1 {
-                V::of(-GRAVITY * by)
+                V::of(token, -GRAVITY * by)
             } else {
-                V::zero()
+                zero
             };
             *value = V::select(fell, falling, *value);
         }
@@ -175,7 +183,7 @@ fn slowed<V: Vector>(
     let mut right = *smooth;
     for (k, right) in right.iter_mut().enumerate() {
         let damping = if k < 3 { 0.0 } else { DRIVEN[k - 3].damping };
-        let taken = V::of(TIMESTEP * damping) * acceleration[k];
+        let taken = V::of(right.token(), TIMESTEP * damping) * acceleration[k];
         *right = V::select(touched, taken, *right);
     }
     let mut slowed = damped(places, loads, &right);
@@ -189,17 +197,19 @@ fn slowed<V: Vector>(
 #[inline(always)]
 fn move_on<V: Vector>(lanes: &mut Lanes<V>, acceleration: &[V; JOINTS]) {
     let Lanes { q, v, .. } = lanes;
+    let time = V::of(q[0].token(), TIMESTEP);
     for ((q, v), more) in q.iter_mut().zip(v).zip(acceleration) {
-        *v = more.mul_add(V::of(TIMESTEP), *v);
-        *q = v.mul_add(V::of(TIMESTEP), *q);
+        *v = more.mul_add(time, *v);
+        *q = v.mul_add(time, *q);
     }
 }
 
 /// Euler's step alone, from any acceleration.
 #[inline(always)]
 pub(crate) fn euler_alone<V: Vector>(lanes: &mut Lanes<V>) {
-    let (places, _, smooth, loads) = prepare(&lanes.q, &lanes.v, &[V::zero(); MOTORS]);
-    let all = V::not(none::<V>());
+    let token = lanes.q[0].token();
+    let (places, _, smooth, loads) = prepare(&lanes.q, &lanes.v, &[V::zero(token); MOTORS]);
+    let all = V::not(none::<V>(token));
     let slowed = slowed(&lanes.warm, &places, &loads, &smooth, all);
     move_on(lanes, &slowed);
 }
@@ -226,13 +236,14 @@ pub(crate) fn acceleration<V: Vector>(
 /// that large and infinite ones are taken for the limit.
 #[inline(always)]
 pub(crate) fn controls<V: Vector>(mut control: [V; MOTORS]) -> [V; MOTORS] {
-    let mut lost = none::<V>();
+    let token = control[0].token();
+    let mut lost = none::<V>(token);
     for control in control {
         lost = V::or(lost, control.ne(control));
     }
     if V::any(lost) {
         for control in &mut control {
-            *control = V::select(lost, V::zero(), *control);
+            *control = V::select(lost, V::zero(token), *control);
         }
     }
     control
@@ -249,18 +260,18 @@ impl<V: Vector> Task<V> for Step<'_, V::Scalar> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        let mut constraints = Constraints::<V>::new();
+    fn run(self, token: V::Token) {
+        let mut constraints = Constraints::<V>::new(token);
         for at in (0..LANES).step_by(V::LANES) {
-            let mut control = controls(rows(self.control, at));
-            let mut lanes = Lanes::load(self.block, at);
+            let mut control = controls(rows(token, self.control, at));
+            let mut lanes = Lanes::load(token, self.block, at);
             let begin = lanes.q[0];
-            let (mut run, mut lost) = (V::zero(), none::<V>());
+            let (mut run, mut lost) = (V::zero(token), none::<V>(token));
             for number in 1..=SUBSTEPS {
                 let keep = number == SUBSTEPS;
                 let now = substep(&mut lanes, &mut control, &mut constraints, keep);
                 lost = V::or(lost, now);
-                run = lanes.v[0].mul_add(V::of(TIMESTEP), run);
+                run = lanes.v[0].mul_add(V::of(token, TIMESTEP), run);
             }
             // Far from the origin the difference of two float32 positions has few digits left.
             let travel = if <V::Scalar as Real>::SUMS_TRAVEL {

@@ -38,7 +38,8 @@ const FAR: f64 = 1e5;
 /// Returns sine and cosine.
 #[inline(always)]
 pub(crate) fn sin_cos<V: Vector>(angle: V) -> (V, V) {
-    if V::FUSES && !V::any(V::not(angle.abs().le(V::of(FAR)))) {
+    let bound = V::of(angle.token(), FAR);
+    if V::FUSES && !V::any(V::not(angle.abs().le(bound))) {
         return near(angle);
     }
     far(angle)
@@ -48,21 +49,22 @@ pub(crate) fn sin_cos<V: Vector>(angle: V) -> (V, V) {
 fn near<V: Vector>(angle: V) -> (V, V) {
     use crate::real::Types;
     let numbers = &<V::Scalar as Types>::TRIGONOMETRY;
-    let rounder = V::of(numbers.rounder);
-    let shifted = angle.mul_add(V::of(std::f64::consts::FRAC_2_PI), rounder);
+    let token = angle.token();
+    let rounder = V::of(token, numbers.rounder);
+    let shifted = angle.mul_add(V::of(token, std::f64::consts::FRAC_2_PI), rounder);
     let turns = shifted - rounder;
     let mut rest = angle;
     for part in numbers.quarter {
-        rest = turns.neg_mul_add(V::of(part), rest);
+        rest = turns.neg_mul_add(V::of(token, part), rest);
     }
     let square = rest * rest;
     let sin = (polynomial(numbers.sin, square) * square).mul_add(rest, rest);
-    let cos = polynomial(numbers.cos, square).mul_sub(square, V::of(0.5));
-    let cos = cos.mul_add(square, V::of(1.0));
+    let cos = polynomial(numbers.cos, square).mul_sub(square, V::of(token, 0.5));
+    let cos = cos.mul_add(square, V::of(token, 1.0));
     // By quarters: (s, c), (c, -s), (-s, -c), (-c, s).
     let odd = shifted.bit::<0>();
     let (one, other) = (V::select(odd, cos, sin), V::select(odd, sin, cos));
-    let next = shifted + V::of(1.0);
+    let next = shifted + V::of(token, 1.0);
     (
         V::select(shifted.bit::<1>(), -one, one),
         V::select(next.bit::<1>(), -other, other),
@@ -71,9 +73,9 @@ fn near<V: Vector>(angle: V) -> (V, V) {
 
 #[inline(always)]
 fn polynomial<V: Vector>(terms: &[f64], x: V) -> V {
-    let mut sum = V::of(terms[terms.len() - 1]);
+    let mut sum = V::of(x.token(), terms[terms.len() - 1]);
     for term in terms[..terms.len() - 1].iter().rev() {
-        sum = sum.mul_add(x, V::of(*term));
+        sum = sum.mul_add(x, V::of(x.token(), *term));
     }
     sum
 }
@@ -95,5 +97,8 @@ fn far<V: Vector>(angle: V) -> (V, V) {
             (sin[k], cos[k]) = angle.sin_cos();
         }
     }
-    (V::load(&sin, 0), V::load(&cos, 0))
+    (
+        V::load(angle.token(), &sin, 0),
+        V::load(angle.token(), &cos, 0),
+    )
 }

@@ -2,10 +2,12 @@
 
 use crate::rules::{MAX_PADDLE_Y, MIN_PADDLE_Y, PADDLE_SPEED, Params, hold};
 
-/// After [`agent_paddle`].
+/// The agent's paddle after a frame: the result of [`agent_paddle`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentPaddle {
+    /// Lower edge of the agent's paddle.
     pub paddle_yr: f32,
+    /// Direction of the agent's paddle: 1 is up (+y), -1 down.
     pub paddle_dir: f32,
 }
 

@@ -146,6 +146,16 @@ pub(crate) enum Column {
     Observation,
 }
 
+impl Column {
+    /// Elements of one game.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Self::Observation => OBSERVATION,
+            _ => 1,
+        }
+    }
+}
+
 /// The fields that are the state: `load` takes them all.
 pub(crate) const STATE: [(&str, Column); 15] = [
     ("paddle_yl", Column::F32(|b| &mut b.paddle_yl)),

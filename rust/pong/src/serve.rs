@@ -2,17 +2,26 @@
 
 use crate::rules::{BALL_SIZE, BALL_SPEED_X, HEIGHT, PADDLE_HEIGHT, WIDTH};
 
-/// What a serve sets.
+/// The fields that a serve sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Serve {
+    /// Lower edge of the opponent's paddle.
     pub paddle_yl: f32,
+    /// Lower edge of the agent's paddle.
     pub paddle_yr: f32,
+    /// Left edge of the ball.
     pub ball_x: f32,
+    /// Lower edge of the ball.
     pub ball_y: f32,
+    /// Horizontal speed of the ball, per frame.
     pub ball_vx: f32,
+    /// Vertical speed of the ball, per frame.
     pub ball_vy: f32,
+    /// Steps since the last serve.
     pub tick: i32,
+    /// Both sides' bounces since the last serve.
     pub n_bounces: i32,
+    /// Draws used so far, this one included.
     pub draws: u32,
 }
 

@@ -17,10 +17,11 @@ pub(crate) struct Late<V> {
 
 impl<V: Vector> Late<V> {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(token: V::Token) -> Self {
+        let zero = V::zero(token);
         Self {
-            contacts: [[V::zero(); 3]; POINTS.len()],
-            limits: [V::zero(); JOINTS.len()],
+            contacts: [[zero; 3]; POINTS.len()],
+            limits: [zero; JOINTS.len()],
         }
     }
 }
@@ -35,7 +36,8 @@ pub(crate) enum Place {
 /// A row's weight where it is late.
 #[inline(always)]
 fn if_late<V: Vector>(late: V, weight: V) -> V {
-    V::select(late.lt(V::zero()), weight, V::zero())
+    let zero = V::zero(late.token());
+    V::select(late.lt(zero), weight, zero)
 }
 
 impl<V: Vector> Constraints<V> {
@@ -71,11 +73,12 @@ impl<V: Vector> Constraints<V> {
     /// Twice the cost of the rows.
     #[inline(always)]
     pub(crate) fn cost(&self, place: Place) -> V {
-        let mut cost = V::zero();
+        let zero = V::zero(self.token);
+        let mut cost = zero;
         self.rows(|weight, here, there| {
             let late = match place {
-                Place::Here => here.min(V::zero()),
-                Place::There => there.min(V::zero()),
+                Place::Here => here.min(zero),
+                Place::There => there.min(zero),
             };
             cost = (weight * late).mul_add(late, cost);
         });
@@ -86,7 +89,7 @@ impl<V: Vector> Constraints<V> {
     /// here curve the cost on the way.
     #[inline(always)]
     pub(crate) fn compare(&self) -> (V::Mask, V) {
-        let (mut changed, mut curve) = (none::<V>(), V::zero());
+        let (mut changed, mut curve) = (none::<V>(self.token), V::zero(self.token));
         self.rows(|weight, here, there| {
             let (now, then) = (if_late(here, weight), if_late(there, weight));
             changed = V::or(changed, now.ne(then));
@@ -99,7 +102,7 @@ impl<V: Vector> Constraints<V> {
     /// The slope of the rows' cost at a share of the way, and how fast it rises there.
     #[inline(always)]
     pub(crate) fn slope(&self, share: V) -> (V, V) {
-        let (mut slope, mut rise) = (V::zero(), V::zero());
+        let (mut slope, mut rise) = (V::zero(self.token), V::zero(self.token));
         self.rows(|weight, here, there| {
             let change = there - here;
             let late = change.mul_add(share, here);

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use twinstep_emurust::{Cartridge, Machine, StateError};
+use pyo3::prelude::*;
+use twinstep_emurust::{Cartridge, Error, Machine};
 
 use super::columns::{Column, Field, Row};
 use super::play::{Observe, Play};
+use crate::arrays::wrong;
 
 /// A game and what all its episodes begin with.
 pub(super) struct Game {
@@ -16,8 +18,8 @@ pub(super) struct Game {
 
 impl Game {
     /// Takes a ROM and plays it up to the frame in which the seed is poked.
-    pub(super) fn new(rom: Vec<u8>, play: &Play) -> Result<Self, String> {
-        let cartridge = Cartridge::new(rom).map_err(|problem| problem.to_string())?;
+    pub(super) fn new(rom: Vec<u8>, play: &Play) -> PyResult<Self> {
+        let cartridge = Cartridge::new(rom).map_err(wrong)?;
         let mut machine = Machine::new(cartridge.clone());
         machine.frames(play.seed_frame, false);
         let mut begun = Vec::new();
@@ -26,7 +28,7 @@ impl Game {
     }
 
     /// A machine in the state of a record.
-    pub(super) fn machine(&self, record: &[u8]) -> Result<Machine, StateError> {
+    pub(super) fn machine(&self, record: &[u8]) -> Result<Machine, Error> {
         let mut machine = Machine::new(self.cartridge.clone());
         machine.load(record)?;
         Ok(machine)
@@ -70,7 +72,7 @@ impl Lane {
     }
 
     /// The first frame of an episode.
-    pub(super) fn begun(game: Arc<Game>, seed: [u32; 2], play: &Play) -> Result<Self, StateError> {
+    pub(super) fn begun(game: Arc<Game>, seed: [u32; 2], play: &Play) -> Result<Self, Error> {
         let machine = game.machine(&game.begun)?;
         let mut lane = Self::new(game, machine, seed, play);
         lane.start(play);
