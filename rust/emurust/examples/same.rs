@@ -1,6 +1,6 @@
-//! Whether leaps change anything: `same [--frames N] ROM...`.
+//! Whether skips change anything: `same [--frames N] ROM...`.
 //!
-//! Each ROM is played twice side by side with the same random buttons, plainly and with leaps. After
+//! Each ROM is played twice side by side with the same random buttons, plainly and with skips. After
 //! every frame the whole state has to be equal; some frames are drawn.
 
 use twinstep_emurust::{Cartridge, Machine};

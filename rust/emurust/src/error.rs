@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::cartridge::MOST_BANKS;
+use crate::memory::cartridge::MOST_BANKS;
 
 /// Why a ROM cannot be played here, or a record is not a state of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

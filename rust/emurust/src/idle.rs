@@ -2,15 +2,21 @@
 //!
 //! A loop waits if a pass brings all registers back and wrote nothing: then so does each further
 //! pass, until something that it reads changes. Memory does not change in a loop that writes none.
-//! LY and STAT change with the picture unit's events, and interrupts come at the ends of slices,
-//! which events cause. Loops that look at anything else that changes by itself are not leapt.
+//! LY and STAT change with the PPU's events, and interrupts come at the ends of slices,
+//! which events cause. Loops that look at anything else that changes by itself are not skipped.
 //!
-//! There are two leaps. Within a slice: as many passes as end before it does. Over lines: from mode
+//! There are two skips. Within a slice: as many passes as end before it does. Over lines: from mode
 //! 2 of one line to mode 2 of another, or within the vertical blank, if the passes between also
 //! change nothing whatever LY or STAT they read there.
 
-use crate::leap::LINE;
+mod dma_wait;
+mod halt;
+pub(crate) mod polled_lines;
+pub(crate) mod predictor;
+mod trial;
+
 use crate::machine::Machine;
+use crate::ppu::LINE;
 
 /// Instructions of the longest loop that is found.
 pub(crate) const LONGEST: u32 = 8;
@@ -60,39 +66,39 @@ pub(crate) fn near(pc: u16, other: u16) -> bool {
 }
 
 impl Machine {
-    /// Runs up to `end`, or to an instruction that bails out, and leaps where the program waits.
-    /// Returns the slice's end, which a leap moves.
+    /// Runs up to `end`, or to an instruction that bails out, and skips where the program waits.
+    /// Returns the slice's end, which a skip moves.
     #[inline]
-    pub(crate) fn leap_idle(&mut self, end: u64) -> u64 {
+    pub(crate) fn skip_idle(&mut self, end: u64) -> u64 {
         let pc = self.registers.pc;
         let stays = near(pc, self.last_slice_pc);
         self.last_slice_pc = pc;
-        if !stays || self.ime_delay || !self.hopes.try_at(pc) {
+        if !stays || self.ime_delay || !self.predictor.try_at(pc) {
             return end;
         }
-        let (moved_end, waits) = self.leap_loop(end);
-        self.hopes.learn(pc, waits);
+        let (moved_end, waits) = self.skip_loop(end);
+        self.predictor.learn(pc, waits);
         if waits {
-            self.line_hopes.learn(self.stopped_at, true);
+            self.line_predictor.learn(self.stopped_at, true);
         }
         moved_end
     }
 
     /// The slice's end, and whether this is a loop that waits.
-    fn leap_loop(&mut self, mut end: u64) -> (u64, bool) {
+    fn skip_loop(&mut self, mut end: u64) -> (u64, bool) {
         // The first pass may have seen a change that ended the last slice.
         let Some(pass) = self.waiting_pass(end).or_else(|| self.waiting_pass(end)) else {
             return (end, false);
         };
         // The first read of STAT after the LCD was switched on may be another than the next.
         if pass.look == Look::Status {
-            let (ly, stat) = (self.lcd.ly, self.lcd.stat);
+            let (ly, stat) = (self.ppu.ly, self.ppu.stat);
             if self.tried(&pass, self.registers, ly, stat) != Some(self.registers) {
                 return (end, false);
             }
         }
-        end += self.leap_lines_of_loop(&pass, end);
-        let until = end.min(self.lcd.event_at());
+        end += self.skip_lines_of_loop(&pass, end);
+        let until = end.min(self.ppu.event_at());
         let passes = until.saturating_sub(self.cycles).saturating_sub(1) / pass.cycles;
         self.cycles += passes * pass.cycles;
         (end, true)
@@ -101,7 +107,7 @@ impl Machine {
     /// Runs one pass of a loop. None if it is none, or changed something, or an event came.
     fn waiting_pass(&mut self, end: u64) -> Option<Pass> {
         let before = self.registers;
-        let (start, target) = (self.cycles, self.lcd.clock_target);
+        let (start, target) = (self.cycles, self.ppu.clock_target);
         let mut look = Look::Nothing;
         let mut first = before.pc;
         let mut only_a = true;
@@ -116,8 +122,8 @@ impl Machine {
                 break;
             }
         }
-        let same = self.registers == before && self.lcd.clock_target == target;
-        let clear = self.cycles < end.min(self.lcd.event_at());
+        let same = self.registers == before && self.ppu.clock_target == target;
+        let clear = self.cycles < end.min(self.ppu.event_at());
         (same && clear).then_some(Pass {
             cycles: self.cycles - start,
             look,
@@ -187,19 +193,19 @@ impl Machine {
 
     /// Leaps over lines, to the last pass in mode 2 of a line further down, or likewise in mode 1.
     /// Returns how much later the next event is.
-    fn leap_lines_of_loop(&mut self, pass: &Pass, end: u64) -> u64 {
+    fn skip_lines_of_loop(&mut self, pass: &Pass, end: u64) -> u64 {
         // From the loop's beginning, so that what was found out about a loop can be used again.
         while self.registers.pc != pass.first && self.cycles < end {
             self.step_once();
         }
         // Only where this slice lasts up to the event, and nothing waits for its end.
-        if self.cycles >= end || self.lcd.event_at() != end || (self.ime && self.pending()) {
+        if self.cycles >= end || self.ppu.event_at() != end || (self.ime && self.pending()) {
             return 0;
         }
-        let Some(alike) = self.lcd.alike(pass.look == Look::Status) else {
+        let Some(alike) = self.ppu.alike(pass.look == Look::Status) else {
             return 0;
         };
-        // The slice in which the leap ends has to last up to the picture unit's event as well.
+        // The slice in which the skip ends has to last up to the PPU's event as well.
         let undisturbed = self.lines_undisturbed().saturating_sub(1);
         let mut lines = alike.lines.min(undisturbed);
         while lines > 0 {
@@ -213,7 +219,7 @@ impl Machine {
             }
             match self.waits_through(pass, lines) {
                 Ok(registers) => {
-                    self.lcd.leap(&alike, lines);
+                    self.ppu.skip_lines(&alike, lines);
                     self.registers = registers;
                     self.cycles += passes * pass.cycles;
                     return later - end;

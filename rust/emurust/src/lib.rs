@@ -33,50 +33,29 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-mod alu;
-mod bus;
-mod cartridge;
-mod code;
-mod control;
-mod dma;
-mod dma_wait;
-mod elsewhere;
+mod cpu;
 mod error;
-mod execute;
-mod fused;
-mod handlers;
+mod fast;
 mod idle;
-mod idle_hopes;
-mod idle_lines;
-mod idle_tries;
-mod interrupts;
 mod joypad;
-mod lazy_flags;
-mod lcd;
-mod leap;
 mod machine;
-mod mapper;
-mod moves;
-mod prefixed;
-mod quick;
-mod registers;
+mod memory;
+mod ppu;
 mod serial;
 mod state;
-mod stretch;
-mod threaded;
 mod timer;
 
-pub use cartridge::{Cartridge, MapperKind};
 pub use error::Error;
 pub use machine::Machine;
+pub use memory::cartridge::{Cartridge, MapperKind};
 
 #[cfg(test)]
 mod tests {
     mod arithmetic;
     mod flags;
-    mod fused;
     mod interrupted;
-    mod leap;
     mod lines;
+    mod skip;
+    mod superops;
     mod waiting;
 }

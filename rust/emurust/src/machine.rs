@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::cartridge::{BANK, Cartridge};
-use crate::dma::Dma;
-use crate::idle_hopes::Hopes;
-use crate::idle_lines::PolledLines;
+use crate::cpu::registers::Registers;
+use crate::idle::polled_lines::PolledLines;
+use crate::idle::predictor::IdlePredictor;
 use crate::joypad::Joypad;
-use crate::lcd::Lcd;
-use crate::mapper::Mapper;
-use crate::registers::Registers;
+use crate::memory::cartridge::{BANK, Cartridge};
+use crate::memory::dma::Dma;
+use crate::memory::mapper::Mapper;
+use crate::ppu::Ppu;
 use crate::serial::Serial;
 use crate::timer::Timer;
 
@@ -20,12 +20,12 @@ pub struct Machine {
     pub plain: bool,
     /// Instructions that were run plainly.
     instructions: u64,
-    /// Where the last slice began that ran instructions; only leaps look at it.
+    /// Where the last slice began that ran instructions; only skips look at it.
     pub(crate) last_slice_pc: u16,
     pub(crate) polled_lines: PolledLines,
-    pub(crate) hopes: Hopes,
+    pub(crate) predictor: IdlePredictor,
     /// The same where a stretch may end as a line does, and where one ended.
-    pub(crate) line_hopes: Hopes,
+    pub(crate) line_predictor: IdlePredictor,
     pub(crate) stopped_at: u16,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
@@ -52,7 +52,7 @@ pub struct Machine {
     pub(crate) joypad: Joypad,
     /// The buttons that are held from the next frame on.
     held: u8,
-    pub(crate) lcd: Lcd,
+    pub(crate) ppu: Ppu,
     pub(crate) wram: [u8; 8192],
     pub(crate) hram: [u8; 127],
     pub(crate) fea0: [u8; 96],
@@ -70,8 +70,8 @@ impl Machine {
             instructions: 0,
             last_slice_pc: 0,
             polled_lines: PolledLines::new(),
-            hopes: Hopes::new(),
-            line_hopes: Hopes::new(),
+            predictor: IdlePredictor::new(),
+            line_predictor: IdlePredictor::new(),
             stopped_at: 0,
             registers: Registers::handed_over(),
             cycles: 0,
@@ -92,7 +92,7 @@ impl Machine {
             serial: Serial::new(),
             joypad: Joypad::new(),
             held: 0,
-            lcd: Lcd::new(),
+            ppu: Ppu::new(),
             wram: [0; 8192],
             hram: [0; 127],
             fea0: [0; 96],
@@ -118,9 +118,9 @@ impl Machine {
         if self.joypad.hold(self.held) {
             self.interrupt_flags |= 0x10;
         }
-        self.lcd.draw = draw;
-        self.lcd.frame_done = false;
-        while !self.lcd.frame_done {
+        self.ppu.draw = draw;
+        self.ppu.frame_done = false;
+        while !self.ppu.frame_done {
             self.slice();
         }
     }
@@ -134,12 +134,12 @@ impl Machine {
 
     /// The frame that was drawn last: shades 0 (light) to 3, line by line.
     pub fn screen(&self) -> &[u8; 23040] {
-        &self.lcd.screen
+        &self.ppu.screen
     }
 
     /// Bytes that this machine takes, besides the cartridge that it shares with others.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.lcd.screen.len() + self.cartridge_ram.len()
+        size_of::<Self>() + self.ppu.screen.len() + self.cartridge_ram.len()
     }
 
     /// Instructions that were run while the machine was `plain`; while it is halted it runs none.
@@ -169,7 +169,7 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn cycles_to_event(&self) -> u64 {
         let timer = self.timer.last_cycles + self.timer.event;
-        self.lcd
+        self.ppu
             .cycles_to_event()
             .min(timer - self.cycles)
             .min(self.serial.cycles_to_event(self.cycles))
@@ -178,7 +178,7 @@ impl Machine {
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
         if self.halted && !self.plain {
-            self.leap_halted();
+            self.skip_halted();
         }
         let target = self.cycles_to_event().max(4);
         let end = self.cycles + target;
@@ -192,12 +192,12 @@ impl Machine {
         } else if self.dma.active {
             self.run_beside_dma(end);
         } else {
-            let end = if dispatched { end } else { self.leap_idle(end) };
-            self.run_quickly(end, dispatched);
+            let end = if dispatched { end } else { self.skip_idle(end) };
+            self.run_fast(end, dispatched);
         }
         self.tick_dma(0);
         self.tick_serial();
         self.tick_timer();
-        self.tick_lcd(0);
+        self.tick_ppu(0);
     }
 }

@@ -1,7 +1,7 @@
 //! Flags taken apart are the flags of the plain arithmetic.
 
-use crate::lazy_flags::LazyFlags;
-use crate::registers::Registers;
+use crate::cpu::lazy_flags::LazyFlags;
+use crate::cpu::registers::Registers;
 
 /// Registers with each set of flags.
 fn flagged(a: u8) -> impl Iterator<Item = Registers> {

@@ -1,6 +1,6 @@
-//! Where an interrupt finds a program that sleeps, or waits for OAM DMA: plainly and with leaps.
+//! Where an interrupt finds a program that sleeps, or waits for OAM DMA: plainly and with skips.
 
-use super::leap::first_difference;
+use super::skip::first_difference;
 use crate::Cartridge;
 
 /// A cartridge with routines at these places, an interrupt's that keeps what STAT, LY and PC were then,

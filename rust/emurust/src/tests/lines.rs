@@ -1,6 +1,6 @@
 //! What an instruction right behind the end of a line sees: plainly and in stretches.
 
-use super::leap::first_difference;
+use super::skip::first_difference;
 use crate::Cartridge;
 
 /// Subroutines that only return.
