@@ -176,9 +176,10 @@ _HELPERS: dict[str, tuple[str, ...]] = {
     "processor": (
         *("cpu/alu", "cpu/control", "cpu/interrupts", "cpu/lazy_flags", "cpu/moves"),
         *("cpu/prefixed", "cpu/registers"),
-        *("fast/block", "fast/decode", "fast/entry", "fast/handlers", "fast/superops"),
-        *("fast/threaded", "idle", "idle/halt", "idle/polled_lines", "idle/predictor"),
-        "idle/trial",
+        *("fast/block", "fast/decode", "fast/entry", "fast/handlers", "fast/live"),
+        *("fast/live/arithmetic", "fast/live/branches", "fast/live/memory"),
+        *("fast/superops", "fast/threaded"),
+        *("idle", "idle/halt", "idle/polled_lines", "idle/predictor", "idle/trial"),
     ),
     "picture": (
         *("ppu/draw", "ppu/draw/sprites", "ppu/penalty", "ppu/registers", "ppu/skip"),

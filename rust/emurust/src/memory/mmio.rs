@@ -6,12 +6,6 @@ use crate::joypad::Joypad;
 pub(crate) const WRAM_BEGINS: u16 = 0xC000;
 pub(crate) const HRAM_BEGINS: u16 = 0xFF80;
 
-/// Whether an address lies in WRAM, not in its echo.
-#[inline(always)]
-pub(crate) fn in_wram(addr: u16) -> bool {
-    addr & 0xE000 == WRAM_BEGINS
-}
-
 /// Where in WRAM, if it is there; else a number beyond.
 #[inline(always)]
 pub(crate) fn wram_at(addr: u16) -> usize {
