@@ -1,8 +1,8 @@
 //! The PPU: modes, LY, STAT's interrupt, the moments at which it blocks VRAM and OAM.
 //!
-//! As in PyBoy it is lazy: [`Ppu::tick`] brings it up to the processor's counter, and **at most one
-//! event** happens in a tick however late the tick is; an event that is overdue then waits for the
-//! next one. A line is drawn as a whole when its mode 0 begins ([`draw`]).
+//! As in PyBoy it is lazy: [`Ppu::tick`] brings it up to the processor's counter. **At most one
+//! event** happens in a tick, however late the tick is; another overdue event waits for the next one.
+//! A line is drawn as a whole when its mode 0 begins ([`draw`]).
 
 mod draw;
 mod penalty;
@@ -23,7 +23,7 @@ const MODE_2: u64 = 80;
 /// Modes 3 and 0 together; sprites and SCX move cycles from one to the other.
 const MODE_3: u64 = 172;
 const MODE_0: u64 = 200;
-/// LY is counted up so long before mode 2 of its line begins.
+/// LY is counted up so many cycles before mode 2 of its line begins.
 pub(crate) const EARLY_LY: u64 = 4;
 /// The LCD's very first line has no mode 2, and is shorter.
 const FIRST_MODE_0: u64 = 76;
@@ -48,15 +48,15 @@ pub(crate) struct Ppu {
     pub clock: u64,
     /// The clock at which the next event is due.
     pub clock_target: u64,
-    /// The processor's cycle counter when this unit was brought up to it last.
+    /// The processor's cycle counter when the PPU was last brought up to it.
     pub last_cycles: u64,
     /// A frame has ended; the machine clears it.
     pub frame_done: bool,
-    /// The frame in progress will be looked at: draw it.
+    /// The frame in progress is to be drawn.
     pub draw: bool,
     /// The LCD was switched on in this frame: it stays blank.
     pub first_frame: bool,
-    /// The LCD was switched on since the last tick.
+    /// The LCD was switched on after the last tick.
     pub reset: bool,
     /// The mode that the next event begins.
     pub next_mode: u8,
@@ -64,12 +64,12 @@ pub(crate) struct Ppu {
     pub transition: u8,
     /// LY has been equal to WY in this frame.
     pub window_reached: bool,
-    /// The window's line that was drawn last; -1 before the first.
+    /// The last drawn line of the window; -1 before the first.
     pub(crate) window_line: i16,
-    /// LYC was written since the LCD is off.
+    /// LYC was written while the LCD was off.
     pub lyc_written_while_off: bool,
-    /// STAT's next read shows mode 0, whatever the mode is; set as the LCD is switched on after
-    /// LYC was written with the LCD off.
+    /// STAT's next read shows mode 0, whatever the mode is. Set when the LCD is switched on after LYC
+    /// was written with the LCD off.
     pub stat_shows_mode_0: bool,
     /// Cycles by which mode 3 of this line is longer than [`MODE_3`].
     penalty: i16,
@@ -138,14 +138,14 @@ impl Ppu {
         ppu
     }
 
-    /// A state's record was written into the fields: sets what follows from them.
+    /// Sets the fields that follow from a state's record, which was written into the others.
     pub(crate) fn loaded(&mut self) {
         self.stat_line = self.stat_line_now();
         self.penalty = 0;
         self.window_line = -1;
     }
 
-    /// Brings the unit up to the processor's cycle counter. Returns the IF bits raised.
+    /// Brings the PPU up to the processor's cycle counter. Returns the IF bits raised.
     #[inline]
     pub fn tick(&mut self, cycles: u64) -> u8 {
         let elapsed = cycles - self.last_cycles;
@@ -217,7 +217,7 @@ impl Ppu {
         self.clock_target += MODE_2;
         self.window_reached |= self.ly == self.wy;
         let raised = self.set_mode(2);
-        // In the first frame LY is compared no sooner than here.
+        // In the first frame LY is compared here at the earliest.
         if self.first_frame {
             raised | self.compare_line()
         } else {
@@ -234,7 +234,7 @@ impl Ppu {
             self.transition = 1;
         } else {
             self.next_mode = 1;
-            // LY is not early at the vertical blank, but in the first frame all comes 4 sooner.
+            // LY is not early at the vertical blank, but in the first frame everything comes 4 cycles sooner.
             self.clock_target += if self.first_frame { 0 } else { EARLY_LY };
         }
         if self.draw {
@@ -297,8 +297,8 @@ impl Ppu {
         self.stat & MODE >= 2 || counted
     }
 
-    /// Whether writes to OAM are lost: in modes 2 and 3, but in the LCD's first frame not between
-    /// them.
+    /// Whether writes to OAM are lost: in modes 2 and 3, but not between them in the LCD's first
+    /// frame.
     pub(crate) fn guards_oam(&self) -> bool {
         self.stat & MODE >= 2 && !(self.first_frame && self.search_ends())
     }

@@ -1,6 +1,6 @@
 //! The whole state as one packed record, little-endian and without gaps.
 //!
-//! `contracts/emurust_state.py` has the same list with a line on each field, and is the authority.
+//! `contracts/emurust_state.py` has the same list with a line on each field; it is the authority.
 
 use crate::error::Error;
 use crate::machine::Machine;
@@ -8,9 +8,9 @@ use crate::memory::cartridge::{Cartridge, MapperKind, RAM_BANK};
 
 /// Bytes of a record besides the cartridge's RAM.
 const FIXED: usize = 6 + 3 * 2 + 8 + 1 + 128 + 127 + 160 + 96 + 8192 + 8192 + 23040 + HIDDEN;
-/// Bytes of what only a saved state of the reference shows.
+/// Bytes of the fields that only a saved state of the reference shows.
 const HIDDEN: usize = 7 + 160 + 4 + 8 + 4 + 16 + 3 + 2 + 2 + 2 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
-/// No clock of a machine in play comes near this; up to here sums cannot overflow.
+/// Largest cycle count: no machine in play comes near it, and sums up to here do not overflow.
 const MOST_CYCLES: u64 = 1 << 60;
 /// The PPU's clock and target stay below two frames.
 const MOST_PPU_CLOCK: u64 = 2 * 70_224;
@@ -178,10 +178,10 @@ impl Machine {
         );
     }
 
-    /// Takes over a state that [`Machine::save`] or the reference gave for this cartridge.
+    /// Loads a state that [`Machine::save`] or the reference gave for this cartridge.
     ///
     /// # Errors
-    /// If the record is not a state; the machine is as it was then.
+    /// If the record is not a state. The machine stays as it was.
     pub fn load(&mut self, record: &[u8]) -> Result<(), Error> {
         let expected = Self::state_size(&self.cartridge);
         if record.len() != expected {
@@ -331,7 +331,7 @@ impl Machine {
         require(mbc1 || !self.mapper.banking_mode, 1, "banking_mode")
     }
 
-    /// Computes what a record leaves out because other fields say it.
+    /// Computes the values that a record leaves out because they follow from other fields.
     fn settle(&mut self) {
         self.timer.last_cycles = self.cycles;
         self.ppu.last_cycles = self.cycles;

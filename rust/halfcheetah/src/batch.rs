@@ -10,19 +10,19 @@ use crate::output::{Fields, Writer};
 use crate::real::{Isa, Real, run};
 use crate::substep::{STEP, Step};
 
-/// Steps or begins of a block that are worth handing to another thread.
+/// Steps or resets of a block that are worth another thread.
 const WORTH_A_THREAD: usize = 8;
 
 /// When a lane whose episode ended begins the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoReset {
-    /// Not by itself: it plays on.
+    /// Never by itself: it plays on.
     Off,
-    /// In the step that ended it. The frame is that of the new episode, but for `reward`,
-    /// `truncated` and `final_obs`, which are the step's own.
+    /// In the step that ended it. The frame is that of the new episode, except for `reward`, `truncated`
+    /// and `final_obs`, which belong to the step.
     SameStep,
-    /// In the step after, which it does not play: the frame is the new episode's first, without
-    /// reward. A batch that was loaded has no lane that waits for it.
+    /// In the step after, which it does not play: the frame is the new episode's first one, without
+    /// reward. In a loaded batch no lane waits for it.
     NextStep,
 }
 
@@ -67,8 +67,8 @@ impl<T: Real> Batch<T> {
         Ok(batch)
     }
 
-    /// Continues from the fields of the state: `[N, 9]` three times, and `[N]` steps played.
-    /// `seeds`: of the running episodes; (0, 0) if there are none.
+    /// Continues from the fields of the state: `[N, 9]` three times, and `[N]` steps played. `seeds`
+    /// belong to the running episodes; without them they are (0, 0).
     pub fn load(
         isa: Isa,
         max_episode_steps: i32,
@@ -109,7 +109,7 @@ impl<T: Real> Batch<T> {
         self.lanes
     }
 
-    /// The instructions it computes with.
+    /// The instructions that the batch computes with.
     pub fn isa(&self) -> Isa {
         self.isa
     }

@@ -1,4 +1,4 @@
-//! The contacts and limits of a vector of lanes, only those that some lane touches.
+//! The contacts and limits of a vector of lanes: those that at least one lane touches.
 
 mod late;
 
@@ -11,10 +11,10 @@ use crate::vector::Vector;
 use late::Late;
 pub(crate) use late::Place;
 
-/// What is touched, and which of its rows push.
+/// The contacts and limits that are touched, and the rows that push.
 pub(crate) struct Constraints<V: Vector> {
     token: V::Token,
-    /// Contacts, first ones first; the rest of the arrays is left over from before.
+    /// Contacts come first; the rest of the arrays is left over from before.
     count: usize,
     bodies: [usize; POINTS.len()],
     contacts: [Contact<V>; POINTS.len()],
@@ -22,10 +22,10 @@ pub(crate) struct Constraints<V: Vector> {
     /// Joints beyond a limit in some lane, one bit each.
     limited: u32,
     limits: [Limit<V>; JOINTS.len()],
-    /// The weights of limits that push, 0 elsewhere; and their forces where nothing accelerates.
+    /// The weights of limits that push, 0 for others; and their forces without acceleration.
     pub limit_weights: [V; JOINTS.len()],
     pub limit_pushes: [V; JOINTS.len()],
-    /// Of both ends of a step; only where one is searched along.
+    /// At both ends of a step; only where one is searched along.
     late: [Late<V>; 2],
 }
 
@@ -102,7 +102,7 @@ impl<V: Vector> Constraints<V> {
         }
     }
 
-    /// Finds what is touched.
+    /// Finds the contacts and limits that are touched.
     #[inline(always)]
     pub(crate) fn find(
         &mut self,
@@ -170,7 +170,7 @@ impl<V: Vector> Constraints<V> {
         touched
     }
 
-    /// Lets those rows push that do at an acceleration. Returns the lanes in which one changed.
+    /// Lets the rows push that do so at an acceleration. Returns the lanes in which one changed.
     #[inline(always)]
     pub(crate) fn update(&mut self, speeding: &[Motion<V>; 7], acceleration: &[V; 9]) -> V::Mask {
         let zero = V::zero(self.token);
@@ -194,8 +194,8 @@ impl<V: Vector> Constraints<V> {
         changed
     }
 
-    /// Sets the loads and pushes of touched bodies to their own loads with what pushes added;
-    /// those of the other bodies stay.
+    /// Sets the loads and pushes of touched bodies to their own loads plus everything that pushes. Those
+    /// of the other bodies stay.
     #[inline(always)]
     pub(crate) fn press(
         &self,
@@ -206,7 +206,7 @@ impl<V: Vector> Constraints<V> {
         let mut last = usize::MAX;
         for k in 0..self.count {
             let body = self.bodies[k];
-            // A body's contacts follow each other.
+            // A body's contacts come one after the other.
             let (load, push) = if body == last {
                 (loads[body], pushes[body])
             } else {
@@ -217,7 +217,7 @@ impl<V: Vector> Constraints<V> {
         }
     }
 
-    /// The forces on the joints of the rows that push, at an acceleration.
+    /// The forces of the pushing rows on the joints, at an acceleration.
     #[inline(always)]
     pub(crate) fn forces(
         &self,

@@ -24,7 +24,7 @@ const QVEL: Port = ("qvel", &[9]);
 const WARM: Port = ("qacc_warmstart", &[9]);
 const ACTION: Port = ("action", &[6]);
 
-/// What [`call`] takes.
+/// The modules that [`call`] evaluates.
 pub const MODULES: [Module; 10] = [
     (
         "kinematics",
@@ -162,7 +162,7 @@ impl<T: Real> Part<'_, T> {
         }
     }
 
-    /// Input `number` of the lanes from `at` on; the last lane again where there are no more.
+    /// Input `number` of the lanes from `at` on; the last lane is repeated if there are no more.
     #[inline(always)]
     fn read<V: Vector<Scalar = T>, const N: usize>(
         &self,
@@ -213,7 +213,7 @@ impl<T: Real> Part<'_, T> {
         let (places, moving, _, loads) = prepare(&q, &v, &[V::zero(token); MOTORS]);
         match self.module {
             "kinematics" => {
-                // About the torso's joint first: far from the origin each sum rounds much.
+                // Relative to the torso's joint first: far from the origin each sum rounds much.
                 let world = |pose: &Pose<V>, x: f64, z: f64| {
                     let (x, z) = (V::of(token, x), V::of(token, z));
                     let about_x = pose.sin.mul_add(z, pose.cos.mul_add(x, pose.x));
@@ -288,7 +288,7 @@ impl<T: Real> Part<'_, T> {
         }
     }
 
-    /// The module `rows`: what MuJoCo calls efc_D, efc_aref and efc_J, in the plane.
+    /// The module `rows`: MuJoCo's efc_D, efc_aref and efc_J, in the plane.
     #[inline(always)]
     fn rows<V: Vector<Scalar = T>>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The two kinds of numbers, and which instructions compute with them.
+//! The two kinds of numbers, and the instructions that compute with them.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -11,7 +11,7 @@ use crate::vector::{Portable, Task, Vector};
 /// Instructions that an engine is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// What every processor has.
+    /// Those of every processor.
     Portable,
     /// AVX2 with fused multiply-add.
     Avx2,
@@ -23,7 +23,7 @@ impl Isa {
     /// All of them, the widest last.
     pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
 
-    /// What TWINSTEP_ISA calls it.
+    /// The name in TWINSTEP_ISA.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -46,7 +46,7 @@ impl Isa {
         }
     }
 
-    /// The widest that this processor has; the environment variable TWINSTEP_ISA takes another.
+    /// The widest of this processor, or those that the environment variable TWINSTEP_ISA names.
     pub fn choose() -> Result<Self, Error> {
         let Ok(wanted) = std::env::var("TWINSTEP_ISA") else {
             let mut here = Self::ALL.into_iter().filter(|isa| isa.is_here());
@@ -95,7 +95,7 @@ pub trait Real:
     fn bits(self) -> u64;
 }
 
-/// What goes with a kind of number inside this crate.
+/// The types and constants of a kind of number.
 pub trait Types: Sized {
     /// One lane.
     type Portable: Vector<Scalar = Self, Token = ()>;

@@ -1,8 +1,8 @@
 //! Newton steps of the best length: an exact search along each.
 //!
-//! Float64 searches as MuJoCo does, which stops a little beside the minimum now and then; where it
-//! stops depends on where it began and on each step's length. Float32 comes here when full steps
-//! do not end, as they could go round in a circle.
+//! Float64 searches as MuJoCo does, which sometimes stops a little away from the minimum; where it
+//! stops depends on its beginning and on each step's length. Float32 comes here when full steps do
+//! not end, for they could go round in a circle.
 
 use crate::constraints::{Constraints, Place, none};
 use crate::generated::prepare::motions;
@@ -12,14 +12,14 @@ use crate::newton::Bodies;
 use crate::real::Real;
 use crate::vector::{Task, Vector};
 
-/// A bound, as MuJoCo's: where rounding decides about a row there is no end to wait for.
+/// A bound, as MuJoCo's: where rounding decides about a row, the search might never end.
 const MOST_STEPS: usize = 100;
-/// The share of a step is searched until it changes by less than this part of itself.
+/// The search for the share of a step ends when it changes by less than this part of itself.
 const fn same_share<T: Real>() -> f64 {
     if T::AS_MUJOCO { 1e-12 } else { 1e-6 }
 }
 
-/// What is left to do from `here` on.
+/// The rest of a search, from `here` on.
 pub(crate) struct Search<'a, V: Vector> {
     pub bodies: Bodies<'a, V>,
     pub constraints: &'a mut Constraints<V>,
@@ -76,7 +76,7 @@ impl<V: Vector> Task<V> for Search<'_, V> {
     }
 }
 
-/// Lets the search begin at the accelerations without constraints where they cost less.
+/// Begins the search at the accelerations without constraints if they cost less.
 #[inline(always)]
 fn cheaper<V: Vector>(
     bodies: &Bodies<'_, V>,
@@ -119,10 +119,10 @@ impl<V: Vector> Line<V> {
         }
     }
 
-    /// The share of the step at which the cost is least, in these lanes; it may be beyond 1.
+    /// The share of the step with the least cost, in these lanes; it may be beyond 1.
     ///
-    /// The cost's slope is linear piece by piece and rises: Newton's method on it is exact as soon
-    /// as two shares lie on one piece. One that leaves the bracket is halved.
+    /// The cost's slope is piecewise linear and rises: Newton's method on it is exact as soon as two
+    /// shares lie on one piece. A share outside the bracket is replaced by the bracket's middle.
     #[inline(always)]
     fn best_share(&self, constraints: &Constraints<V>, mut searched: V::Mask) -> V {
         let token = self.start.token();

@@ -14,7 +14,7 @@ use crate::vector::{Task, Vector};
 const SUBSTEPS: usize = 5;
 /// The time of a step.
 pub(crate) const STEP: f64 = 0.05;
-/// Numbers beyond this are none for MuJoCo (mjMAXVAL).
+/// MuJoCo does not accept larger numbers (mjMAXVAL).
 const HUGE: f64 = 1e10;
 
 /// Positions, velocities, and where the search for the accelerations begins.
@@ -84,11 +84,11 @@ fn each_wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
     V::not(tame)
 }
 
-/// Plays 0.01 s. Returns the lanes whose state or accelerations were lost: MuJoCo puts them to rest
-/// in the origin, without control, and goes on from there.
+/// Plays 0.01 s. Returns the lanes that lost their state or accelerations: MuJoCo puts them to rest in
+/// the origin, without control, and goes on from there.
 ///
-/// `keep`: `warm` will be looked at. Else lanes that touch nothing are spared a linear system
-/// where MuJoCo's steps are not followed: the next search begins at their damped acceleration.
+/// `keep`: somebody will look at `warm`. Otherwise lanes that touch nothing save a linear system where
+/// MuJoCo's steps are not followed: the next search begins at their damped acceleration.
 #[inline(always)]
 pub(crate) fn substep<V: Vector>(
     lanes: &mut Lanes<V>,
@@ -135,7 +135,7 @@ pub(crate) fn substep<V: Vector>(
             *warm = V::select(touched, *warm, slowed);
         }
     }
-    // Where a linear system was spared this looks at damped accelerations, which are a little less.
+    // Lanes that saved a linear system have damped accelerations here, which are a little smaller.
     let fell = wild(&lanes.warm);
     move_on(lanes, &slowed);
     if V::any(fell) {
@@ -144,7 +144,7 @@ pub(crate) fn substep<V: Vector>(
     V::or(lost, fell)
 }
 
-/// What MuJoCo makes of accelerations that are none: it begins again from all zeros without
+/// MuJoCo's answer to accelerations that are not numbers: it begins again from all zeros without
 /// control, where nothing is touched, and falls.
 #[inline(never)]
 fn fall<V: Vector>(lanes: &mut Lanes<V>, control: &mut [V; MOTORS], fell: V::Mask) {
@@ -166,12 +166,12 @@ fn fall<V: Vector>(lanes: &mut Lanes<V>, control: &mut [V; MOTORS], fell: V::Mas
     }
 }
 
-/// What is left of accelerations when the joints' damping is taken at a step's
-/// end; elsewhere than in the touched lanes they come from the smooth forces.
+/// The accelerations left when the joints' damping is taken at a step's end. Outside of the touched
+/// lanes they come from the smooth forces.
 ///
 /// MuJoCo solves (M + h B) a' = f, with the time step h, the damping B and the forces f of the
-/// bodies, contacts and limits. Where its search stopped early these are not M a. Float32 solves
-/// for what the damping takes away, which keeps more digits: (M + h B) (a - a') = h B a.
+/// bodies, contacts and limits. If its search stopped early these are not M a. Float32 solves for the
+/// part that the damping takes away, which keeps more digits: (M + h B) (a - a') = h B a.
 #[inline(always)]
 fn slowed<V: Vector>(
     acceleration: &[V; JOINTS],
@@ -204,7 +204,7 @@ fn move_on<V: Vector>(lanes: &mut Lanes<V>, acceleration: &[V; JOINTS]) {
     }
 }
 
-/// Euler's step alone, from any acceleration.
+/// A step by Euler's method alone, from any acceleration.
 #[inline(always)]
 pub(crate) fn euler_alone<V: Vector>(lanes: &mut Lanes<V>) {
     let token = lanes.q[0].token();
@@ -214,7 +214,7 @@ pub(crate) fn euler_alone<V: Vector>(lanes: &mut Lanes<V>) {
     move_on(lanes, &slowed);
 }
 
-/// The acceleration in a state, and the constraints as they push.
+/// The acceleration in a state; the constraints then push accordingly.
 #[inline(always)]
 pub(crate) fn acceleration<V: Vector>(
     lanes: &Lanes<V>,
@@ -232,8 +232,8 @@ pub(crate) fn acceleration<V: Vector>(
     newton(bodies, constraints, &lanes.warm, full_steps)
 }
 
-/// Controls as MuJoCo takes them: all 0 where one is not a number. It clamps before it looks, so
-/// that large and infinite ones are taken for the limit.
+/// Controls as MuJoCo takes them: all 0 if one is not a number. It clamps before it looks, so large and
+/// infinite ones count as the limit.
 #[inline(always)]
 pub(crate) fn controls<V: Vector>(mut control: [V; MOTORS]) -> [V; MOTORS] {
     let token = control[0].token();
@@ -249,7 +249,7 @@ pub(crate) fn controls<V: Vector>(mut control: [V; MOTORS]) -> [V; MOTORS] {
     control
 }
 
-/// Plays a step in all lanes of a block; `travel` is how far they ran.
+/// A step of all lanes of a block; `travel` is the distance they ran.
 pub(crate) struct Step<'a, T> {
     pub block: &'a mut Block<T>,
     pub control: &'a [Row<T>; MOTORS],

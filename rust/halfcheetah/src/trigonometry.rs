@@ -1,19 +1,19 @@
 //! Sine and cosine of vectors, to about one unit in the last place.
 //!
-//! The angle less its multiple of pi/2 is exact but for the last subtraction: with fused
-//! operations the first one leaves nothing out, as its result is a multiple of the last digit of
-//! pi/2's first part and below 1.
+//! The angle minus its multiple of pi/2 is exact except for the last subtraction: with fused
+//! operations the first one loses nothing, because its result is a multiple of the last digit of pi/2's
+//! first part and below 1.
 
 use crate::generated::trigonometry as numbers;
 use crate::real::Real;
 use crate::vector::{MOST_LANES, Vector};
 
-/// What the two kinds of numbers do differently.
+/// The differences between the two kinds of numbers.
 pub struct Constants {
     sin: &'static [f64],
     cos: &'static [f64],
     quarter: [f64; 3],
-    /// Added and taken away again it rounds to whole numbers, which stand in its last bits.
+    /// Adding and subtracting it rounds to whole numbers, which stand in its last bits.
     rounder: f64,
 }
 
@@ -32,7 +32,7 @@ impl Constants {
     };
 }
 
-/// Larger angles are left to the standard library, lane by lane.
+/// The standard library computes larger angles, lane by lane.
 const FAR: f64 = 1e5;
 
 /// Returns sine and cosine.
@@ -80,8 +80,8 @@ fn polynomial<V: Vector>(terms: &[f64], x: V) -> V {
     sum
 }
 
-/// Lane by lane where an angle is large or not a number, or products are rounded by themselves.
-/// The other lanes get what they would get alone.
+/// Lane by lane where an angle is large or not a number, or products are rounded by themselves. The
+/// other lanes get the same results as alone.
 #[inline(never)]
 fn far<V: Vector>(angle: V) -> (V, V) {
     let (near_sin, near_cos) = near(angle);

@@ -1,8 +1,8 @@
 //! Vectors of lanes: one trait, and a type per kind of processor and number.
 //!
 //! All functions of a vector are `inline(always)`. They are fast only inside [`Vector::enter`], which
-//! compiles a task for the vector's instructions. They are sound anywhere: who makes a vector shows a
-//! token, which only a processor with the instructions gives.
+//! compiles a task for the vector's instructions. They are sound anywhere: making a vector takes a
+//! token, and only a processor with the instructions gives one.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -36,7 +36,7 @@ pub trait Task<V: Vector> {
     fn run(self, token: V::Token) -> Self::Output;
 }
 
-/// Numbers in lanes that do not see each other.
+/// Numbers in lanes that are independent of each other.
 pub trait Vector:
     Copy
     + Add<Output = Self>
@@ -69,7 +69,7 @@ pub trait Vector:
     fn mul_sub(self, by: Self, less: Self) -> Self;
     /// `from - self * by`.
     fn neg_mul_add(self, by: Self, from: Self) -> Self;
-    /// The other one where a lane is not a number.
+    /// The smaller one; `other` where a lane is not a number.
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;

@@ -13,9 +13,8 @@ pub struct AgentPaddle {
 
 /// Moves the agent's paddle by one frame (lines 128-140, 143, 151-152).
 ///
-/// A continuous action is not clipped (line 129): only the Python class around the C does
-/// that. A direction of 1.5 is a paddle of speed 12. A discrete action that is none of 0, 1
-/// and 2 stays.
+/// A continuous action is not clipped (line 129): only the Python class around the C does that. A
+/// direction of 1.5 is a paddle of speed 12. A discrete action other than 0, 1 and 2 stays.
 #[inline(always)]
 pub fn agent_paddle(paddle_yr: f32, action: f32, params: Params) -> AgentPaddle {
     let paddle_dir = direction(action, params);
@@ -25,7 +24,7 @@ pub fn agent_paddle(paddle_yr: f32, action: f32, params: Params) -> AgentPaddle 
     }
 }
 
-/// The direction that an action asks for; the same in all frames of a step.
+/// The direction of an action; the same in all frames of a step.
 #[inline(always)]
 pub(crate) fn direction(action: f32, params: Params) -> f32 {
     let direction = if action == 1.0 {

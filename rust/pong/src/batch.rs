@@ -14,7 +14,7 @@ use crate::serve::key_of;
 use crate::set::Set;
 use crate::step::step;
 
-/// Frames of a block that are worth handing to another thread.
+/// Frames of a block that are worth another thread.
 const WORTH_A_THREAD: usize = 128;
 
 /// Blocks that play side by side, step by step: they fit in the nearest cache together, and
@@ -210,7 +210,7 @@ impl Batch {
                 part.fill(|rows| play(number * SIDE_BY_SIDE, blocks, rows));
             }
         } else {
-            // Few blocks are rather shared out to all threads.
+            // If there are few blocks, all threads get some.
             let share = self.blocks.len() / (2 * rayon::current_num_threads());
             let together = share.clamp(1, SIDE_BY_SIDE);
             let mut writer = Writer::new(fields, steps, games, together)?;

@@ -51,7 +51,7 @@ pub fn serve(rng_key: u32, draws: u32) -> Serve {
 
 /// Resets the round with this draw (lines 105-114).
 ///
-/// Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 111).
+/// Both paddles are centred, even the agent's. vy is -1 or 0, never 1 (line 111).
 #[inline(always)]
 pub fn serve_with(drawn: u32, draws: u32) -> Serve {
     let paddle = HEIGHT / 2.0 - PADDLE_HEIGHT / 2.0;

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A ValueError: all that is wrong with arguments is one.
+/// A ValueError, the error of all bad arguments.
 pub(crate) fn wrong(problem: impl Display) -> PyErr {
     PyValueError::new_err(problem.to_string())
 }
@@ -49,7 +49,7 @@ pub(crate) fn check(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> Py
             array.shape()
         )));
     }
-    // `as_slice` alone would take an array in Fortran's order, too.
+    // `as_slice` alone would also take an array in Fortran's order.
     if !array.is_c_contiguous() {
         return Err(wrong(format!(
             "{name} is not contiguous: use numpy.ascontiguousarray"

@@ -9,13 +9,13 @@ use crate::arrays::{rows, wrong};
 pub(crate) trait Batched {
     /// When a lane whose episode ended begins the next one.
     type AutoReset: Clone + 'static;
-    /// What "off", "same-step" and "next-step" mean.
+    /// The meanings of "off", "same-step" and "next-step".
     const AUTO_RESETS: [Self::AutoReset; 3];
 
     /// Number of lanes.
     fn lanes(&self) -> usize;
 
-    /// Plays `steps` steps. Actions and fields have the axes `shape` in front of their own.
+    /// Plays `steps` steps. Actions and fields have the axes `shape` before their own.
     fn play(
         &mut self,
         py: Python<'_>,
@@ -53,7 +53,7 @@ pub(crate) trait Batched {
         self.play(py, actions, fields, steps, &shape, auto_reset)
     }
 
-    /// The value that Python calls so.
+    /// The value of a name from Python.
     fn auto_reset(name: &str) -> PyResult<Self::AutoReset> {
         let names = ["off", "same-step", "next-step"];
         let place = names.iter().position(|known| *known == name);

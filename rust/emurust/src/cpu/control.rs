@@ -25,8 +25,8 @@ impl Machine {
             }
             0xE1 => {
                 let low = self.pop_low();
-                // Where HL points matters to what OAM DMA has copied by the second read: PyBoy has
-                // the lower byte alone in it then.
+                // HL matters to OAM DMA's progress by the second read: PyBoy holds only its lower byte at that
+                // moment.
                 self.registers.hl = low.into();
                 self.registers.hl = u16::from_be_bytes([self.pop_high(), low]);
             }
@@ -100,7 +100,7 @@ impl Machine {
             }
             0xF3 => self.disable_interrupts(),
             0xFB => self.enable_interrupts(),
-            // No instructions: the processor locks up. PyBoy never ends that frame; here it ends.
+            // Not an instruction: the processor locks up. PyBoy never ends that frame; here it ends.
             _ => {
                 self.registers.pc = self.registers.pc.wrapping_sub(1);
                 self.cycles += 4;

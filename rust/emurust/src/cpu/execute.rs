@@ -1,8 +1,8 @@
 //! One instruction: fetch, dispatch, and the instructions that are not regular.
 //!
 //! PyBoy counts some of an instruction's cycles before it touches memory and the rest after. Only
-//! what looks at a clock (timer, PPU, DMA) can tell, and only there does it matter how the
-//! cycles are split. Each arm adds what comes before the access, accesses, adds the rest.
+//! units with a clock (timer, PPU, DMA) can tell, and only there does it matter how the cycles are
+//! split. Each arm adds the cycles before the access, accesses, and adds the rest.
 
 use crate::cpu::registers::{C, H, N, Z};
 use crate::machine::Machine;
@@ -77,7 +77,7 @@ impl Machine {
                 self.cycles += 4;
             }
             0x10 => {
-                // STOP does nothing but read its second byte, as any operand.
+                // STOP only reads its second byte, like any operand.
                 let _ = self.immediate();
                 self.cycles += 4;
             }
@@ -289,7 +289,7 @@ impl Machine {
         }
     }
 
-    /// A byte of memory at the very beginning of an instruction of 8 cycles.
+    /// Reads memory at the very beginning of an instruction of 8 cycles.
     #[inline(always)]
     pub(crate) fn load_byte(&mut self, addr: u16) -> u8 {
         let value = self.read(addr);

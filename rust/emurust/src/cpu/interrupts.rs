@@ -7,7 +7,7 @@ impl Machine {
     #[inline]
     pub(crate) fn look_for_interrupt(&mut self) -> bool {
         if self.interrupt_queued {
-            // Only in a state that was made by hand.
+            // Only possible in a state that was made by hand.
             self.interrupt_queued = false;
             self.wake();
             return false;
@@ -15,7 +15,7 @@ impl Machine {
         if self.ime_delay || !self.pending() {
             return false;
         }
-        // If EI was right before the HALT, the handler returns to the HALT.
+        // If EI came right before the HALT, the handler returns to the HALT.
         if self.ime && self.halted_behind_ei {
             self.halted = false;
         }
@@ -35,15 +35,15 @@ impl Machine {
         }
     }
 
-    /// 20 cycles, all of them behind the writes. Which interrupt it is gets decided between the two
-    /// writes, for the first may change IE or IF.
+    /// Dispatches in 20 cycles, all of them after the writes. The interrupt is chosen between the two
+    /// writes, for the first one may change IE or IF.
     fn dispatch(&mut self) {
         self.ime = false;
         let [low, high] = self.registers.pc.to_le_bytes();
         self.push_byte(high);
         let pending = self.interrupt_flags & self.interrupt_enable & 0x1F;
         if pending == 0 {
-            // None is left: no time passes and SP is as before.
+            // None is left: no time passes and SP stays.
             self.registers.sp = self.registers.sp.wrapping_add(1);
             self.registers.pc = 0;
             return;
@@ -78,17 +78,17 @@ impl Machine {
         self.cycles += 4;
     }
 
-    /// EI takes effect behind the next instruction.
+    /// EI takes effect after the next instruction.
     #[inline]
     pub(crate) fn enable_interrupts(&mut self) {
         self.ime_delay = true;
         self.cycles += 4;
     }
 
-    /// Runs the instruction behind an EI. It may be a DI, and another EI delays nothing further.
+    /// Runs the instruction behind an EI. It may be a DI. Another EI delays nothing further.
     ///
-    /// Whether the slice ends here depends on interrupts alone, whatever the instruction wanted: a
-    /// HALT that is not the slice's last instruction runs once more.
+    /// Whether the slice ends here depends on interrupts alone, even if the instruction bails out: a HALT
+    /// that is not the slice's last instruction runs once more.
     pub(crate) fn step_behind_ei(&mut self) {
         self.step();
         if self.ime_delay {

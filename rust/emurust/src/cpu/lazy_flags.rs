@@ -1,7 +1,8 @@
-//! Arithmetic whose flags are put together only when somebody asks for them.
+//! Lazy flags: the flags are computed only when somebody asks for them.
 //!
-//! Most flags are never looked at. What they follow from is kept instead: a few bytes that the host
-//! has at hand. [`crate::alu`] is the authority; a test compares the two on every operand.
+//! Most flags are never looked at. The values that they follow from are kept instead: a few bytes
+//! that the host has at hand. [`crate::cpu::alu`] is the authority; a test compares the two on every
+//! operand.
 
 use crate::cpu::registers::{C, H, N, Registers, Z};
 
@@ -12,7 +13,7 @@ pub(crate) struct LazyFlags {
     zero: u8,
     /// C.
     carry: bool,
-    /// H is bit 4. Of a sum or a difference these are both operands and the result, XORed.
+    /// H is bit 4. After a sum or a difference: the XOR of both operands and the result.
     half: u8,
     /// N is set if the last operation subtracted.
     negative: bool,
@@ -167,7 +168,7 @@ impl LazyFlags {
         self.all(self.zero, carry, 0, false);
     }
 
-    /// After a rotation of A Z is clear.
+    /// Clears Z, as a rotation of A does.
     #[inline(always)]
     pub fn clear_z(&mut self) {
         self.zero = 1;

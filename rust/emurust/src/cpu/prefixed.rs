@@ -3,7 +3,7 @@
 use crate::machine::Machine;
 
 impl Machine {
-    /// Runs the instruction behind a prefix that was fetched already.
+    /// Runs the instruction behind a prefix that was already fetched.
     #[inline]
     pub(crate) fn prefixed(&mut self) {
         let code = self.immediate();
@@ -49,7 +49,7 @@ impl Machine {
         self.cycles += 4;
     }
 
-    /// The operand's new value, None if the operation only looks at it.
+    /// The operand's new value; None if the operation only looks at it.
     #[inline(always)]
     fn operation(&mut self, code: u8, value: u8) -> Option<u8> {
         let r = &mut self.registers;

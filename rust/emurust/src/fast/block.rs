@@ -1,8 +1,8 @@
-//! Plain instructions one after the other, with the registers kept where the host is quick.
+//! A block run: plain instructions one after the other, with the registers at hand.
 //!
-//! Most instructions touch only registers, ROM, WRAM and HRAM. Nothing there looks at a clock, so
-//! when within an instruction its cycles are counted does not matter. [`Machine::run_blocks`] runs
-//! these until it meets another one, which [`Machine::step`] then runs; that remains the authority.
+//! Most instructions touch only registers, ROM, WRAM and HRAM. Nothing there looks at a clock, so it
+//! does not matter when within an instruction its cycles are counted. [`Machine::run_blocks`] runs
+//! these until it meets another one. [`Machine::step`] then runs that; it remains the authority.
 
 use crate::cpu::lazy_flags::LazyFlags;
 use crate::fast::decode::{Op, late_cycles, rest};
@@ -19,7 +19,7 @@ use crate::ppu::LINE;
 pub(crate) const ROM: u8 = 0;
 pub(crate) const RAM: u8 = 1;
 
-/// What all ops of a stretch see, but for what they hand on to each other.
+/// The state that all ops of a run see, besides what they hand on to each other.
 pub(crate) struct Context<'a> {
     pub bc: u16,
     pub de: u16,
@@ -33,7 +33,7 @@ pub(crate) struct Context<'a> {
     pub lower: &'a [u8; BANK],
     pub upper: &'a [u8; BANK],
     pub mmio: Mmio<'a>,
-    /// An interrupt is due where they are on.
+    /// An interrupt waits; it comes if interrupts are on.
     pub pending: bool,
     pub ime: bool,
     pub block_run: &'a mut BlockRun,
@@ -42,25 +42,25 @@ pub(crate) struct Context<'a> {
     /// The last line that was passed, and the one before.
     pub line: Line,
     pub line_before: Line,
-    /// Not 0 while it is found out where a block ends: this much was added to `left`, which is 1 up to
-    /// the block's end and less behind it.
+    /// Not 0 while the end of a block is being measured: this much was added to `left`, which is 1 up
+    /// to the block's end and less behind it.
     pub measured: i64,
-    /// It does not go on by another line.
+    /// The run does not go on by another line.
     pub last_line: bool,
-    /// As the stretch ended; where nothing is optimised, also what comes next.
+    /// The state as the run ended. Without optimisation, also the op that comes next.
     pub end: Passed,
     pub over: bool,
 }
 
-/// A line that a stretch passed: the op from which a block went on behind the line's end, and what was
-/// `left` then. The line is passed before the end is reached.
+/// A line that a run passed: the op from which a block went on behind the line's end, and `left` at
+/// that moment. A line is passed before its end is reached.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Line {
     pub at: usize,
     pub op: Op,
     pub left: i64,
-    /// How far behind the line's end the block ended; it may have ended in a branch, and how long that
-    /// takes cannot be told before.
+    /// How far behind the line's end the block ended. It may have ended in a branch, whose time is not
+    /// known before.
     pub behind: Option<i64>,
 }
 
@@ -74,7 +74,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where the stretch ended before the end of the line that it passed last.
+    /// Takes back the last line if the run ended before that line's end.
     fn give_back(&mut self, more: u64) {
         if self.block_run.more < more && self.end.1 > LINE as i64 {
             self.end.1 -= LINE as i64;
@@ -84,7 +84,7 @@ impl Context<'_> {
         }
     }
 
-    /// [`BlockRun::late`], where the stretch ends so soon behind the line that it matters.
+    /// [`BlockRun::late_cycles`], where the run ends so soon behind the line that it matters.
     fn late_cycles(&self) -> u64 {
         let passed = LINE as i64 - self.end.1;
         let Line {
@@ -102,8 +102,8 @@ impl Context<'_> {
 }
 
 impl Machine {
-    /// Runs plain instructions up to the end; `KIND` says where the code lies. It does not go on to
-    /// a further line if the program has stayed in one place, where it may wait.
+    /// Runs plain instructions up to the end; `KIND` says where the code lies. The run does not go on
+    /// to a further line if the program has stayed in one place, where it may wait.
     pub(crate) fn run_blocks<const KIND: u8>(&mut self, block_run: &mut BlockRun) {
         let pending = self.interrupt_flags & self.interrupt_enable & 0x1F != 0;
         let calm = block_run.quiet && !(self.ime && pending);

@@ -1,8 +1,8 @@
 //! A ROM bank's code, decoded once for all machines that play the cartridge.
 //!
-//! At each address there is an [`Op`], as if an instruction began there. An op knows how long the
-//! instructions from it on take to the end of its block, which is the next branch: so cycles are
-//! counted once for a block. Instructions that often come together are one op.
+//! There is an [`Op`] at each address, as if an instruction began there. An op knows how long the
+//! instructions from it to the end of its block take; the end is the next branch. So cycles are
+//! counted once for a block. Instructions that often come together are one op, a superop.
 
 use crate::fast::superops::superop;
 use crate::memory::cartridge::BANK;
@@ -11,11 +11,11 @@ use crate::memory::cartridge::BANK;
 /// bytes behind the opcode, or what the kind says.
 pub(crate) type Op = u32;
 
-/// Kinds below are opcodes. Behind CB: `rlc` to `srl` as in the byte behind it.
+/// Smaller kinds are opcodes. From here on: behind CB, `rlc` to `srl` as in the byte behind it.
 pub(crate) const SHIFTS: u32 = 0x100;
 /// `bit`, `res`, `set` of 8 registers each; the operand is the bit's mask.
 pub(crate) const BITS: u32 = 0x140;
-/// Fused ones begin here.
+/// Superops begin here.
 const SUPEROPS: Op = 0x158;
 /// An op's bits that hold its kind.
 const KIND: Op = 0x1FF;
@@ -23,11 +23,11 @@ const KIND: Op = 0x1FF;
 const NOT_PLAIN: Op = 0x10;
 /// `jr nz` to the instruction before it.
 pub(crate) const BACK_BY_ONE: u16 = 0xFD20;
-/// Bytes looked at for an op. Nothing so close to the end of its bank is plain.
+/// Bytes looked at for an op. An instruction closer to the end of its bank is not plain.
 pub(crate) const FETCHED: usize = 4;
-/// The most cycles that an op can say.
+/// The most cycles that an op can hold.
 const LONGEST_BLOCK: u32 = 4 * 127;
-/// An op's bits that hold them.
+/// An op's bits that hold the cycles.
 const CYCLES: Op = 0xFE00;
 
 /// Bytes of each instruction, as digits.
@@ -37,7 +37,7 @@ const LENGTHS: &[u8; 256] = b"\
     1111111111111111111111111111111111111111111111111111111111111111\
     1111111111111111111111111111111111111111111111111111111111111111\
     1133312111323321113131211131312121111121213111212111112121311121";
-/// Cycles of each instruction in fours, 0 if it is not plain; of branches where they do not branch.
+/// Cycles of each instruction in fours, 0 if it is not plain. Of branches: if they are not taken.
 #[rustfmt::skip]
 const FOURS: &[u8; 256] = b"\
     1322112102221121032211213222112123221121222211212322333122221121\
@@ -51,7 +51,7 @@ pub(crate) fn rest(op: Op) -> i64 {
     i64::from(op >> 7 & 0x1FC)
 }
 
-/// The op of an instruction alone, which says nothing of its block.
+/// The op of a single instruction, without its block's cycles.
 #[inline(always)]
 pub(crate) fn decode(bytes: [u8; FETCHED]) -> Op {
     let [code, low, high, _] = bytes.map(u32::from);
@@ -62,7 +62,7 @@ pub(crate) fn decode(bytes: [u8; FETCHED]) -> Op {
     }
 }
 
-/// The first instruction of an op, if it is fused.
+/// The first instruction of an op, if the op is a superop.
 pub(crate) fn alone(op: Op, rom: &[u8; BANK], at: usize) -> Op {
     match rom[at..].first_chunk::<FETCHED>() {
         Some(bytes) if op & KIND >= SUPEROPS => decode(*bytes) | op & CYCLES,
@@ -70,10 +70,11 @@ pub(crate) fn alone(op: Op, rom: &[u8; BANK], at: usize) -> Op {
     }
 }
 
-/// A point in time lies `left` cycles behind the end of a block, or, being negative, before it; an op
-/// of the block is at `at`. By how many cycles the first instruction from there on that does not end
-/// before the point ends behind it; 0 or more if it is past already. None if it is the block's last,
-/// which may be a branch.
+/// By how many cycles the first instruction that ends at or behind a point in time ends behind it.
+///
+/// The point lies `left` cycles behind the end of a block, or before it if `left` is negative. The
+/// search begins at an op of the block, at `at`. The result is 0 or more if the point is past
+/// already. None if the instruction is the block's last, which may be a branch.
 pub(crate) fn late_cycles(rom: &[u8; BANK], mut at: usize, op: Op, left: i64) -> Option<u64> {
     let mut rest = rest(op);
     if left + rest <= 0 {
@@ -119,7 +120,7 @@ pub(crate) fn decode_bank(rom: &[u8]) -> Box<[Op]> {
     ops
 }
 
-/// Whether all these instructions are, and so belong to one block.
+/// Whether all these instructions are plain, and so belong to one block.
 fn all_plain(mut code: &[u8], mut ops: &[Op]) -> bool {
     while let [first, ..] = code {
         if ops[0] == NOT_PLAIN {
@@ -135,7 +136,7 @@ fn length(code: u8) -> usize {
     usize::from(LENGTHS[usize::from(code)] - b'0')
 }
 
-/// 0 if it is not plain.
+/// Cycles of an instruction; 0 if it is not plain.
 fn cycles([code, low, ..]: [u8; FETCHED]) -> u32 {
     match (code, low) {
         (0xCB, 0..0x40) if low & 7 == 6 => 0,
@@ -153,7 +154,7 @@ fn ends_block(bytes: [u8; FETCHED]) -> bool {
     }
 }
 
-/// A loop that does nothing but count a register down. It is a block of its own without cycles.
+/// Whether this is a loop that only counts a register down. It is a block of its own without cycles.
 fn counts_down([code, low, high, _]: [u8; FETCHED]) -> bool {
     let counts = matches!(code, 0x05 | 0x0D | 0x15 | 0x1D | 0x3D);
     counts && u16::from_le_bytes([low, high]) == BACK_BY_ONE

@@ -1,8 +1,8 @@
-//! Instructions run quickly, over the PPU's events of which nothing comes.
+//! Fast path: run plain instructions past PPU events that have no visible effect.
 //!
-//! In plain play each event ends a slice. Here [`Machine::run_blocks`] runs plain instructions over
-//! those that nobody sees but who looks at the PPU, which is brought up to the processor
-//! when another instruction is due, or when an event comes of which something may come.
+//! Without it each event ends a slice. Here [`Machine::run_blocks`] runs plain instructions past the
+//! events that only a look at the PPU can tell. The PPU is brought up to the processor when another
+//! instruction is due, or when an event comes that may have an effect.
 
 use crate::fast::block::{RAM, ROM};
 use crate::idle::near;
@@ -11,17 +11,18 @@ use crate::machine::Machine;
 use crate::ppu::LINE;
 use crate::ppu::{Alike, EARLY_LY};
 
-/// How far a stretch goes.
+/// How far a block run goes.
 pub(crate) struct BlockRun {
-    /// The processor's counter at which it ends.
+    /// The processor's counter at which the run ends.
     pub end: u64,
-    /// How many lines further it may end.
+    /// By how many further lines the end may move.
     pub more: u64,
-    /// By how much it was late for the end of the last line that it passed, if it ends close to it.
+    /// By how many cycles the run passed the end of the last line that it passed; only if it ends close
+    /// to it.
     pub late_cycles: u64,
     /// The PPU is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
-    /// It is in the vertical blank, and nothing else is due.
+    /// The PPU is in the vertical blank, and nothing else is due.
     pub blank: bool,
     /// The next event is the one that ends the slice.
     pub quiet: bool,
@@ -30,8 +31,8 @@ pub(crate) struct BlockRun {
 }
 
 impl BlockRun {
-    /// At its end: goes on by another line, if there is one. Where the program stays in one place it
-    /// may wait, and a skip takes it further.
+    /// At the end: goes on by another line, if there is one. A program that stays in one place may
+    /// wait; then a skip takes it further.
     #[inline(always)]
     pub(crate) fn goes_on(&mut self, pc: u16, predictor: &mut IdlePredictor) -> bool {
         if self.more == 0 || near(pc, self.last_pc) && predictor.try_at(pc) {
@@ -49,21 +50,21 @@ struct Ahead {
     alike: Alike,
     /// In the picture, not in the vertical blank.
     picture: bool,
-    /// When LY is counted next.
+    /// When LY is counted up next.
     counted: u64,
-    /// How many further times it may be counted.
+    /// How many further times LY may be counted up.
     more: u64,
 }
 
 impl Machine {
-    /// Runs instructions up to `end`, or to the one that bails out. moved: events may have been moved
-    /// since the slice began, whose end stays.
+    /// Runs instructions up to `end`, or to one that bails out. moved: events may have been moved since
+    /// the slice began, but its end stays.
     pub(crate) fn run_fast(&mut self, mut end: u64, mut moved: bool) {
         while self.cycles < end && !self.bail {
             if self.ime_delay {
                 self.step_behind_ei();
                 moved = true;
-                // OAM DMA, begun there without the slice's end, has to be looked after.
+                // OAM DMA may have begun here without ending the slice. It needs the slow way.
                 if self.dma.active {
                     return self.run(end);
                 }
@@ -94,7 +95,7 @@ impl Machine {
             {
                 end = self.catch_up(&ahead, &block_run);
             }
-            // A stretch ends at another instruction, or where the program goes elsewhere.
+            // A run ends at another instruction, or where the program leaves the code's memory.
             let elsewhere = (from ^ self.registers.pc) & 0xC000 != 0;
             if self.cycles < end && (!elsewhere || self.cycles == before) {
                 self.step_once();
@@ -102,25 +103,25 @@ impl Machine {
         }
     }
 
-    /// When the timer or the serial port has its next event, by what is in their registers now. By the
-    /// last look it may be another: what was written since ends the slice, but not right behind EI, nor
-    /// if a dispatch wrote it.
+    /// When the timer or the serial port has its next event, by their registers now. The last look may
+    /// have found another time: a write since then ends the slice, but not right behind EI, nor if a
+    /// dispatch wrote it.
     fn others_due(&self) -> u64 {
         let timer = self.timer.last_cycles + self.timer.cycles_to_interrupt();
         timer.min(self.cycles + self.serial.cycles_to_event(self.cycles))
     }
 
-    /// The lines ahead, if the slice lasts to the PPU's next event and nothing else is due.
+    /// The lines ahead, if the slice lasts up to the PPU's next event and nothing else is due.
     fn ahead(&self, end: u64) -> Option<Ahead> {
         if self.ppu.event_at() != end || (self.ime && self.pending()) {
             return None;
         }
         let alike = self.ppu.alike(false)?;
-        // Lines, from the one in progress on, that end before something else is due.
+        // Lines, counted from the one in progress, that end before something else is due.
         let whole = (self.others_due() - 1).checked_sub(alike.start)? / LINE;
         let further = whole.checked_sub(1)?;
         let picture = self.ppu.in_picture();
-        // The event behind the vertical blank's last line ends the slice whatever comes of it.
+        // The event behind the vertical blank's last line ends the slice in any case.
         let (early, lines) = if picture {
             (EARLY_LY, alike.lines - 1)
         } else {
@@ -134,8 +135,8 @@ impl Machine {
         })
     }
 
-    /// Brings the PPU up to the processor behind a stretch that ran over events, but for the
-    /// one that ends the slice. Returns the slice's end.
+    /// Brings the PPU up to the processor behind a run past events, except for the event that ends the
+    /// slice. Returns the slice's end.
     fn catch_up(&mut self, ahead: &Ahead, block_run: &BlockRun) -> u64 {
         let passed = ahead.more - block_run.more;
         let skip = |machine: &mut Self, lines| {
@@ -150,7 +151,7 @@ impl Machine {
             }
             return block_run.end;
         }
-        // Mode 2 comes 4 cycles behind LY's count, but not in the same slice.
+        // Mode 2 comes 4 cycles after LY is counted up, but not in the same slice.
         let counted = block_run.end - LINE;
         let seen = counted + block_run.late_cycles;
         if ahead.picture && passed > 0 && self.cycles < (counted + EARLY_LY).max(seen + 4) {
@@ -161,8 +162,8 @@ impl Machine {
         }
         skip(self, passed);
         self.ppu.bring_up(self.cycles);
-        // Where the program may wait the slice ends here, as it may where nothing is due: a skip is
-        // looked for as a slice begins.
+        // Where the program may wait, the slice ends here, as it may while nothing is due. A slice's
+        // beginning looks for a skip.
         if near(self.registers.pc, self.last_slice_pc) {
             return self.cycles;
         }

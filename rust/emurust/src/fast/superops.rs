@@ -1,12 +1,12 @@
-//! Instructions that often come one behind the other, as one op.
+//! Superops: instructions that often come one after the other, as one op.
 //!
-//! An op saves the host a jump to an address that it has to guess. The numbers are those of the arms
-//! of [`crate::machine::Machine::run_blocks`].
+//! A superop saves the host a jump to an address that it has to guess. The numbers are those of the
+//! arms of the [handlers](crate::fast::handlers).
 
 use crate::fast::decode::Op;
 
-/// The op, without its cycles, of all the instructions that code begins with; None if they are not
-/// one; and their bytes. Operands `n` are numbers, `e` distances of jumps.
+/// The op that stands for the first instructions of some code, without its cycles, and their bytes;
+/// None if there is none. Operands `n` are numbers, `e` distances of jumps.
 #[rustfmt::skip]
 pub(crate) fn superop(code: &[u8]) -> Option<(Op, usize)> {
     let ([low, high], kind, length) = match *code {

@@ -1,8 +1,8 @@
-//! How ops follow one another: each ends in a call of the next one's handler.
+//! Threaded code: each op ends in a call of the next one's handler.
 //!
-//! Optimised, such a call is a jump, and a stretch takes no stack. Rust does not promise that, so
-//! where nothing is optimised [`Machine::run_blocks`](crate::machine::Machine::run_blocks) goes from op to
-//! op, and a test plays the longest stretch on a small stack.
+//! Optimised, such a call is a jump, and a run takes no stack. Rust does not promise that. So without
+//! optimisation [`Machine::run_blocks`](crate::machine::Machine::run_blocks) goes from op to op, and a
+//! test plays the longest run on a small stack.
 
 use crate::fast::block::{Context, Line, ROM};
 use crate::fast::decode::{FETCHED, Op, alone, decode, rest};
@@ -13,9 +13,9 @@ use crate::ppu::LINE;
 /// Cycles of the longest instruction.
 pub(crate) const LONGEST: i64 = 24;
 
-/// What ops hand on, `(at, left, A, HL, op)`. `at`, in place of PC, is relative to the memory; any
-/// number beyond that stands for an address elsewhere. `left` are the cycles left when the block will
-/// be over; only code in ROM has blocks.
+/// The values that ops hand on: `(at, left, A, HL, op)`. `at` stands for PC and is relative to the
+/// code's memory; a number beyond that memory is an address somewhere else. `left` are the cycles
+/// left when the block will be over; only code in ROM has blocks.
 pub(crate) type Passed = (usize, i64, u8, u16, Op);
 
 type Handler = for<'a, 'b> fn(&'b mut Context<'a>, usize, i64, u8, u16, Op);
@@ -42,7 +42,7 @@ impl<const KIND: u8> Handlers<KIND> {
     );
 }
 
-/// Goes on with what lies at `at`.
+/// Goes on with the op at `at`.
 #[inline(always)]
 pub(crate) fn next_op<const KIND: u8>(c: &mut Context, at: usize, left: i64, a: u8, hl: u16) {
     let op = match KIND {
@@ -56,7 +56,7 @@ pub(crate) fn next_op<const KIND: u8>(c: &mut Context, at: usize, left: i64, a: 
     }
 }
 
-/// Runs an op and all behind it.
+/// Runs an op, and with it all that follow.
 #[inline(always)]
 fn run<const KIND: u8>(c: &mut Context, at: usize, left: i64, a: u8, hl: u16, op: Op) {
     if cfg!(debug_assertions) {
@@ -77,7 +77,7 @@ fn fetch_from_ram(c: &Context, at: usize) -> Option<Op> {
     Some(decode(*code))
 }
 
-/// The block ends behind the stretch's end, which is also a line's; or the one in progress has to be
+/// The block ends behind the run's end, which may be a line's end. Or the block in progress has to be
 /// measured.
 #[inline(never)]
 fn at_the_end<const KIND: u8>(c: &mut Context, at: usize, mut left: i64, a: u8, hl: u16, op: Op) {
@@ -89,7 +89,7 @@ fn at_the_end<const KIND: u8>(c: &mut Context, at: usize, mut left: i64, a: u8, 
     }
     let over = left + rest(op);
     let pc = c.base.wrapping_add(at as u16);
-    // No two lines are passed in advance: of a block that is longer one is left.
+    // No two lines are passed in advance: one is left of a block that is longer.
     let near = over <= 0 || left > -(LINE as i64);
     if !c.last_line && near {
         if c.block_run.goes_on(pc, c.predictor) {
@@ -125,7 +125,7 @@ fn at_the_end<const KIND: u8>(c: &mut Context, at: usize, mut left: i64, a: u8, 
     run::<KIND>(c, at, left, a, hl, op)
 }
 
-/// Ends the block_run.
+/// Ends the run.
 #[inline(never)]
 pub(crate) fn finish(c: &mut Context, at: usize, left: i64, a: u8, hl: u16) {
     let left = left - c.measured;

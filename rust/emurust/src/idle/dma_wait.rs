@@ -1,4 +1,4 @@
-//! Waiting for OAM DMA as games do: counting down in HRAM, in one go.
+//! Waiting for OAM DMA the way games do: a countdown in HRAM, taken in one go.
 
 use crate::cpu::registers::{C, N, Z};
 use crate::machine::Machine;
@@ -9,7 +9,7 @@ const BACK: [u8; 2] = [0x20, 0xFD];
 const PASS: u64 = 16;
 
 impl Machine {
-    /// Runs instructions up to `end`, or to the one that bails out; OAM DMA is under way.
+    /// Runs instructions up to `end`, or to one that bails out, while OAM DMA is under way.
     pub(crate) fn run_beside_dma(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
             if !self.dma.active {
@@ -26,11 +26,11 @@ impl Machine {
         }
     }
 
-    /// At `dec` of a register with `jr nz` back to it, both in HRAM: passes so far as they end
-    /// before the slice does and the loop goes on.
+    /// Skips passes of `dec` of a register with `jr nz` back to it, both in HRAM: as many as end before
+    /// the slice does while the loop goes on.
     ///
-    /// Each fetch from HRAM copies what is due, and so does the slice's end, before anybody sees the
-    /// sprites. The source must be the same all the time: VRAM may be blocked, cartridge RAM may move.
+    /// Each fetch from HRAM copies the bytes that are due. So does the slice's end, before anybody sees
+    /// the sprites. The source must not change meanwhile: VRAM may be blocked, cartridge RAM may move.
     fn skip_count_down(&mut self, end: u64) {
         let (steady, pc) = (!(0x80..0xC0).contains(&self.dma.source), self.registers.pc);
         let code = self.hram.get(usize::from(pc.wrapping_sub(0xFF80))..);
@@ -54,7 +54,7 @@ impl Machine {
         // The flags will be those of the next pass, which begins before the slice ends.
         *counter = counter.wrapping_sub(passes as u8);
         self.cycles += PASS * passes;
-        // So does the last pass, if its second instruction begins before that as well.
+        // The last pass does so too, if its second instruction begins before that.
         if passes == going_on && self.cycles + 4 < end {
             *counter = 0;
             r.f = r.f & C | Z | N;

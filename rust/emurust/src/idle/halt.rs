@@ -1,15 +1,14 @@
-//! Sleeping through whole lines: what HALT does until an interrupt comes, in one go.
+//! HALT: sleeping through whole lines in one go until an interrupt comes.
 //!
-//! A slice is the time from one event to the next. A halted processor adds exactly a slice, so from
-//! an event on it stands on all that follow. As long as only the PPU's events
-//! lie ahead, and lines are alike, the machine at the beginning of a line and the machine at the
-//! beginning of another differ in LY and clocks alone.
+//! A slice is the time from one event to the next. A halted processor adds exactly one slice, so from
+//! one event on its counter stops exactly at each that follows. While only the PPU's events lie ahead
+//! and lines are alike, the machine at the beginning of two lines differs only in LY and clocks.
 
 use crate::machine::Machine;
 use crate::ppu::LINE;
 
 impl Machine {
-    /// Lines that pass before something other than the PPU has its next event.
+    /// Lines that pass before anything other than the PPU has its next event.
     pub(crate) fn lines_undisturbed(&self) -> u64 {
         if self.dma.active || self.timer.reload != 0 {
             return 0;
@@ -22,7 +21,7 @@ impl Machine {
     /// At the beginning of a slice, halted: moves on to the last line that is like this one.
     #[inline]
     pub(crate) fn skip_halted(&mut self) {
-        // A slice takes 4 cycles at least: closer to an event, the processor passes it.
+        // A slice takes 4 cycles at least: the processor passes an event that is closer.
         if self.pending() || self.interrupt_queued || self.ppu.event_at() < self.cycles + 4 {
             return;
         }

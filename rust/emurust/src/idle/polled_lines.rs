@@ -1,29 +1,29 @@
-//! What a loop that polls LY has in A and the flags, line by line, so that it is found out once.
+//! A and the flags of a loop that polls LY, line by line, so that each is computed only once.
 
 use crate::cpu::registers::Registers;
 
 /// Lines of a frame.
 const LINES: usize = 154;
 
-/// A loop, which begins at PC, and the registers that it does not change: for these the rest holds.
+/// A loop: PC at its beginning, and the registers that it leaves alone. The rest depends on them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Poll {
     pub registers: Registers,
-    /// They are not told apart, as it uses no register but A.
+    /// The registers are not told apart, because the loop uses none other than A.
     pub only_a: bool,
-    /// The banks of ROM that are switched in, of which a loop may lie in both.
+    /// The ROM banks that are switched in; a loop may lie in both.
     pub banks: (usize, usize),
     /// Cycles of a pass.
     pub cycles: u64,
 }
 
-/// What the last loop that polled LY and read nothing else was seen to do.
+/// The observed behaviour of the last loop that polled LY and read nothing else.
 #[derive(Clone)]
 pub(crate) struct PolledLines {
     poll: Option<Poll>,
     /// A and F after passes that read this LY.
     after: [[u8; 2]; LINES],
-    /// Passes that read this LY, after those that read the one before, lead to that.
+    /// Whether passes that read this LY after the LY before lead to these values.
     follows: [bool; LINES],
 }
 
@@ -36,7 +36,7 @@ impl PolledLines {
         }
     }
 
-    /// Forgets everything unless the loop is still this one. A and F do not matter.
+    /// Forgets everything unless this is still the same loop. A and F do not matter.
     pub fn look_at(&mut self, mut poll: Poll) {
         (poll.registers.a, poll.registers.f) = (0, 0);
         if self.poll != Some(poll) {
@@ -45,7 +45,7 @@ impl PolledLines {
         }
     }
 
-    /// The registers in line `ly`, if those in the line before were `before` and that is known.
+    /// The registers in line `ly`, if they are known for these registers in the line before.
     pub fn next(&self, before: Registers, ly: u8) -> Option<Registers> {
         let ly = usize::from(ly);
         let known = self.follows[ly] && self.after[ly - 1] == [before.a, before.f];
@@ -53,7 +53,7 @@ impl PolledLines {
         known.then_some(Registers { a, f, ..before })
     }
 
-    /// Keeps that the registers `before` in the line before become `after` in line `ly`.
+    /// Remembers that the registers `before` in the line before become `after` in line `ly`.
     pub fn keep(&mut self, before: Registers, ly: u8, after: Registers) {
         let ly = usize::from(ly);
         if (Registers {
@@ -67,7 +67,7 @@ impl PolledLines {
         for (line, registers) in [(ly - 1, before), (ly, after)] {
             let both = [registers.a, registers.f];
             if self.after[line] != both {
-                // What was known of the next line had another line before it.
+                // The next line's values followed from others in this line.
                 self.after[line] = both;
                 self.follows[line] = false;
                 if let Some(next) = self.follows.get_mut(line + 1) {

@@ -1,8 +1,8 @@
-//! Where it is worth looking for a loop that waits.
+//! The idle predictor: where it is worth looking for a loop that waits.
 
 /// Addresses share their entries.
 const ENTRIES: usize = 64;
-/// Up to so many times twice as many slices are let pass after a loop that did not wait.
+/// The number of slices to let pass doubles at most so often after loops that did not wait.
 const MOST_DOUBLINGS: u8 = 7;
 
 /// Experience with the places at which slices began. It only saves time.
@@ -10,7 +10,7 @@ const MOST_DOUBLINGS: u8 = 7;
 pub(crate) struct IdlePredictor {
     /// Slices to let pass.
     skip: [u8; ENTRIES],
-    /// Disappointments since the last success.
+    /// Failures since the last success.
     failures: [u8; ENTRIES],
 }
 
@@ -31,7 +31,7 @@ impl IdlePredictor {
         now
     }
 
-    /// Whether there was one.
+    /// Learns whether there was one.
     pub fn learn(&mut self, pc: u16, waits: bool) {
         let entry = usize::from(pc) % ENTRIES;
         let failures = &mut self.failures[entry];

@@ -1,16 +1,16 @@
-//! Trying what a loop that waits does with what it will read, on a machine that stays as it is.
+//! Trying the passes of a waiting loop on values that it will read later. The machine stays as it is.
 
 use crate::cpu::registers::Registers;
 use crate::idle::polled_lines::Poll;
 use crate::idle::{LONGEST, Look, Pass};
 use crate::machine::Machine;
 
-/// STAT's bits 0 and 1, and what they are in a line of the picture.
+/// STAT's bits 0 and 1, and their values within a line of the picture.
 const MODE: u8 = 3;
 const MODES_OF_A_LINE: [u8; 3] = [2, 3, 0];
 
 impl Machine {
-    /// The registers after passes through so many lines; if it leaves the loop, how many it stays.
+    /// The registers after passes through so many lines; if the loop ends, the lines it lasts.
     pub(crate) fn waits_through(&mut self, pass: &Pass, lines: u64) -> Result<Registers, u64> {
         let (ly, stat) = (self.ppu.ly, self.ppu.stat);
         let mut registers = self.registers;
@@ -24,7 +24,7 @@ impl Machine {
                 }
             }
             Look::Line => {
-                // What A and the flags become depends on nothing else that it does not change.
+                // A and the flags depend on nothing else that the loop changes.
                 let used = if pass.only_a {
                     Registers {
                         pc: registers.pc,
@@ -52,7 +52,7 @@ impl Machine {
                     registers = after;
                 }
             }
-            // Mode 1 lasts; in the picture each line has all others.
+            // Mode 1 lasts. In the picture each line has all others.
             Look::Status if self.ppu.next_mode == 1 => {}
             Look::Status => return self.waits_in_all_modes(pass).ok_or(0),
         }
@@ -77,8 +77,8 @@ impl Machine {
         (registers == self.registers).then_some(in_mode_2)
     }
 
-    /// The registers after passes that read this LY or STAT; None if the loop ends then, or takes
-    /// another time, or needs more than one pass to come to rest.
+    /// The registers after passes that read this LY or STAT. None if the loop ends then, takes another
+    /// time, or needs more than one pass to come to rest.
     fn registers_waiting(
         &mut self,
         pass: &Pass,
@@ -91,7 +91,7 @@ impl Machine {
         (first == second).then_some(first)
     }
 
-    /// The registers after one pass that reads this LY or STAT; the machine stays as it is.
+    /// The registers after one pass that reads this LY or STAT. The machine stays as it is.
     pub(crate) fn tried(
         &mut self,
         pass: &Pass,
@@ -110,7 +110,7 @@ impl Machine {
         let mut look = Look::Nothing;
         let mut back = false;
         for _ in 0..LONGEST {
-            // What uses further registers in some lines only is not kept by A alone.
+            // A loop that uses further registers in some lines is not described by A alone.
             if pass.only_a && !self.uses_only_a() || self.look_on(&mut look).is_none() {
                 break;
             }

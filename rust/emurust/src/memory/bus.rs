@@ -1,8 +1,8 @@
-//! What lies at each address.
+//! The bus: reads and writes at each address.
 //!
-//! PyBoy gives a few accesses an offset: how many cycles after the processor's counter they take
-//! place. Only those bring the PPU up to that moment and ask it whether it blocks VRAM
-//! or OAM; all other accesses find both open at any time.
+//! PyBoy gives a few accesses an offset: they take place so many cycles after the processor's
+//! counter. Only those bring the PPU up to that moment and ask it whether it blocks VRAM or OAM. All
+//! other accesses find both open at any time.
 
 use crate::machine::Machine;
 use crate::memory::cartridge::BANK;
@@ -39,16 +39,16 @@ impl Machine {
 
     #[inline(always)]
     fn first_operand(&mut self, addr: u16) -> u8 {
-        // Its opcode is at 3FFE.
+        // The opcode of this operand is at 3FFE.
         if addr == 0x3FFF {
             return self.before_upper_bank(addr);
         }
         self.read_at(addr, 4)
     }
 
-    /// An instruction at 3FFE or 3FFF is fetched as if it belonged to the bank at 4000: from the
-    /// end of the bank before that in the ROM. Before bank 0 PyBoy reads memory that is none of
-    /// the ROM's, which cannot be known; here it is 0.
+    /// An instruction at 3FFE or 3FFF is fetched as if it belonged to the bank at 4000: from the end of
+    /// the bank before that one in the ROM. Before bank 0 PyBoy reads memory outside the ROM, which
+    /// cannot be known; here it is 0.
     #[cold]
     fn before_upper_bank(&self, addr: u16) -> u8 {
         let place = (self.upper_rom + usize::from(addr)).checked_sub(BANK);
@@ -95,7 +95,7 @@ impl Machine {
                         return 0xFF;
                     }
                 }
-                // Wherever HL happens to point, whatever the instruction reads by.
+                // By HL, whatever the instruction reads by.
                 let ahead = if addr == self.registers.hl { 4 } else { 0 };
                 self.tick_dma_ahead(offset.max(ahead), offset);
                 if self.oam_is_hidden(offset) {
@@ -149,7 +149,7 @@ impl Machine {
         }
     }
 
-    /// FF00 to FF7F as read, but 0 for FF41, between two frames.
+    /// FF00 to FF7F as they read between two frames; 0 for FF41.
     pub(crate) fn io_as_read(&self) -> [u8; 128] {
         let mut io = [0xFF; 128];
         io[0x00] = self.io_written[0];
@@ -223,7 +223,7 @@ impl Machine {
         match addr {
             0xFF00..0xFF4C => {
                 self.write_io(addr, value);
-                // LY cannot be written, which PyBoy notices sooner.
+                // LY cannot be written, which PyBoy notices before it bails out.
                 self.bail |= addr != 0xFF44;
             }
             0xFF80..0xFFFF => self.hram[usize::from(addr - 0xFF80)] = value,

@@ -1,4 +1,4 @@
-//! A ROM and what its header says.
+//! A ROM and its header.
 
 use std::sync::{Arc, OnceLock};
 
@@ -40,14 +40,14 @@ pub struct Cartridge {
     /// MBC1 wired for several games: the upper register counts 16 banks, not 32.
     pub(crate) multicart: bool,
     pub(crate) ram_size: usize,
-    /// Its RAM is enabled from the beginning, and for ever: RAM without a mapper.
+    /// RAM without a mapper: it is enabled from the beginning, for good.
     pub(crate) ram_enabled: bool,
-    /// Each bank decoded, once code in it has run.
+    /// Each bank's decoded code, once it has run.
     code: Box<[OnceLock<Box<[Op]>>]>,
 }
 
 impl Cartridge {
-    /// Takes a ROM whose header says what is supported here.
+    /// Takes a ROM with a supported header.
     pub fn new(rom: Vec<u8>) -> Result<Arc<Self>, Error> {
         if rom.len() < 2 * BANK || !rom.len().is_multiple_of(BANK) {
             return Err(Error::RomSize(rom.len()));
@@ -71,7 +71,7 @@ impl Cartridge {
             kind @ (0x0F | 0x10) => return Err(Error::Clock(kind)),
             kind => return Err(Error::Kind(kind)),
         };
-        // PyBoy gives every cartridge RAM, also one that says that it has none.
+        // PyBoy gives every cartridge RAM, even one that says it has none.
         let ram_banks = match rom[0x149] {
             0..=2 => 1,
             3 => 4,

@@ -1,13 +1,13 @@
-//! OAM DMA: 160 bytes into the sprite table, one in 4 cycles.
+//! OAM DMA: copies 160 bytes into the sprite table, one in 4 cycles.
 
 use crate::machine::Machine;
 
 /// OAM DMA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dma {
-    /// From the write to FF46 on.
+    /// True from the write to FF46 on.
     pub active: bool,
-    /// Only true inside a transfer.
+    /// True only inside a transfer.
     pub reading: bool,
     /// Upper byte of the address.
     pub source: u8,
@@ -30,7 +30,7 @@ impl Dma {
 }
 
 impl Machine {
-    /// FF46 is written. A transfer under way is begun anew, sooner if it had copied nothing.
+    /// Writes FF46. A transfer under way starts over, sooner if it had copied nothing.
     pub(crate) fn start_dma(&mut self, source: u8) {
         let early = self.dma.active && self.dma.index == 0;
         self.dma.active = true;
@@ -44,14 +44,14 @@ impl Machine {
         self.dma.active && self.cycles + offset >= self.dma.start
     }
 
-    /// Copies what is due `offset` cycles after the processor's counter: at a slice's end, and
+    /// Copies the bytes that are due `offset` cycles after the processor's counter: at a slice's end, and
     /// before the processor touches OAM or FF46. The source is read then, not cycle by cycle.
     #[inline]
     pub(crate) fn tick_dma(&mut self, offset: u64) {
         self.tick_dma_ahead(offset, offset);
     }
 
-    /// Copies what is due `ahead` cycles after the processor's counter, read with this offset.
+    /// Copies the bytes that are due `ahead` cycles after the processor's counter, read with this offset.
     #[inline]
     pub(crate) fn tick_dma_ahead(&mut self, ahead: u64, offset: u64) {
         if self.dma.active {
@@ -61,7 +61,7 @@ impl Machine {
 
     fn copy_due(&mut self, now: u64, offset: u64) {
         let due = (now.saturating_sub(self.dma.start) / 4).min(160) as usize;
-        // Above WRAM its echo goes on, to the very end.
+        // The echo of WRAM goes on to the very end.
         let source = match self.dma.source {
             0xE0.. => self.dma.source - 0x20,
             below => below,

@@ -1,9 +1,9 @@
-//! Bank switching: what writes to the ROM's addresses do, and the cartridge's RAM.
+//! Bank switching: writes to the ROM's addresses, and the cartridge's RAM.
 
 use crate::machine::Machine;
 use crate::memory::cartridge::{BANK, Cartridge, MapperKind, RAM_BANK};
 
-/// The registers of the mapper; those that a kind does not have stay 0.
+/// The registers of the mapper. Registers that a kind does not have stay 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapper {
     /// Bank at 4000.
@@ -17,7 +17,7 @@ pub(crate) struct Mapper {
     pub bank_low: u8,
     /// MBC1's register at 4000, 2 bits.
     pub bank_high: u8,
-    /// Rumble: the register at 4000, but for its bit 3 zero.
+    /// Rumble: the register at 4000, zero except for its bit 3.
     pub motor: u8,
 }
 
@@ -57,7 +57,7 @@ impl Machine {
                 }
                 let low = mapper.bank_low;
                 mapper.rom_bank = match self.cartridge.multicart {
-                    // Its games have 16 banks each; a 16 is not taken for the 0 that becomes 1.
+                    // Its games have 16 banks each; a 16 is not turned into the 0 that becomes 1.
                     true => usize::from(mapper.bank_high << 4 | low & 15),
                     false => usize::from(mapper.bank_high << 5 | low) % banks,
                 };
@@ -74,7 +74,7 @@ impl Machine {
             MapperKind::Mbc3 => match addr >> 13 {
                 0 => mapper.ram_enabled = value & 15 == 10,
                 1 => {
-                    // The larger MBC30 is told from MBC3 by what it carries.
+                    // The larger MBC30 differs from MBC3 only in its size.
                     let bank = if banks > 128 || ram_banks > 4 {
                         value
                     } else {
@@ -110,7 +110,7 @@ impl Machine {
         self.map_banks();
     }
 
-    /// Computes where the banks lie from the mapper's registers.
+    /// Computes the places of the banks from the mapper's registers.
     pub(crate) fn map_banks(&mut self) {
         let mapper = &self.mapper;
         self.upper_rom = mapper.rom_bank * BANK;
@@ -128,7 +128,7 @@ impl Machine {
             return 0xFF;
         }
         let place = self.ram_place(addr);
-        // MBC1's is cut to the RAM's size by a read, not by a write.
+        // A read cuts MBC1's bank to the RAM's size; a write does not.
         self.mapper.ram_bank %= match self.cartridge.mapper {
             MapperKind::Mbc1 => self.cartridge.ram_size / RAM_BANK,
             _ => usize::MAX,
@@ -145,8 +145,8 @@ impl Machine {
 
     /// Writes one of A000 to BFFF.
     pub(crate) fn write_cartridge_ram(&mut self, addr: u16, value: u8) {
-        // A cartridge that says it has neither mapper nor RAM has RAM that never reads, but PyBoy
-        // lets it be written.
+        // A cartridge that claims neither mapper nor RAM has RAM that never reads, but PyBoy lets it be
+        // written.
         if !self.mapper.ram_enabled && self.cartridge.mapper != MapperKind::None {
             return;
         }
@@ -158,8 +158,8 @@ impl Machine {
         }
     }
 
-    /// Where in the RAM an address of A000 to BFFF lies; None if a clock's register is there,
-    /// which the cartridge lacks.
+    /// The place of an address of A000 to BFFF in the RAM; None for a clock's register, which the
+    /// cartridge lacks.
     fn ram_place(&mut self, addr: u16) -> Option<usize> {
         let mapper = &mut self.mapper;
         let offset = usize::from(addr & 0x1FFF);

@@ -1,12 +1,12 @@
-//! RAM, and the memory elsewhere that plain instructions reach where it happens to need no clock: VRAM,
-//! OAM, FF00.
+//! RAM, and the places outside of it that plain instructions can reach without a look at a clock:
+//! VRAM, OAM and some registers.
 
 use crate::joypad::Joypad;
 
 pub(crate) const WRAM_BEGINS: u16 = 0xC000;
 pub(crate) const HRAM_BEGINS: u16 = 0xFF80;
 
-/// Where in WRAM, if it is there; else a number beyond.
+/// The place of an address in WRAM; a number beyond it for other addresses.
 #[inline(always)]
 pub(crate) fn wram_at(addr: u16) -> usize {
     addr.wrapping_sub(WRAM_BEGINS).into()
@@ -22,7 +22,7 @@ pub(crate) fn in_hram(addr: u16) -> bool {
     addr.wrapping_sub(HRAM_BEGINS) < 127
 }
 
-/// What a stretch may touch besides ROM, WRAM and HRAM. OAM DMA never runs meanwhile.
+/// The memory that a block run may touch besides ROM, WRAM and HRAM. OAM DMA never runs meanwhile.
 pub(crate) struct Mmio<'a> {
     pub vram: &'a mut [u8; 8192],
     pub oam: &'a mut [u8; 160],
@@ -33,15 +33,15 @@ pub(crate) struct Mmio<'a> {
     pub scroll: (&'a mut u8, &'a mut u8),
     /// The PPU is up to the processor, or does not look at VRAM and OAM.
     pub open: bool,
-    /// It is in the vertical blank and stays there, and the slice may end anywhere. Mmio a write
-    /// to a register is seen, or not seen, by an event in the same instruction.
+    /// The PPU is in the vertical blank and stays there, and the slice may end anywhere. Otherwise an
+    /// event in the same instruction may or may not see a write to a register.
     pub blank: bool,
-    /// A slice may end anywhere without anything coming of it: no interrupt is due, and no event was moved.
+    /// The slice may end anywhere without effect: no interrupt is due, and no event was moved.
     pub calm: bool,
 }
 
 impl Mmio<'_> {
-    /// Reads at the processor's counter; None if that takes more than looking.
+    /// Reads at the processor's counter; None if that takes more than a look.
     #[cold]
     pub fn read(&self, addr: u16) -> Option<u8> {
         match addr {
@@ -52,7 +52,7 @@ impl Mmio<'_> {
         }
     }
 
-    /// Writes at the processor's counter; None if that takes more, and then nothing is written.
+    /// Writes at the processor's counter; None if that takes more. Then nothing is written.
     #[cold]
     pub fn write(&mut self, addr: u16, value: u8) -> Option<()> {
         match addr {

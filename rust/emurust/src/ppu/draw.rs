@@ -57,13 +57,13 @@ fn shaded(colours: u64, palette: u8) -> u64 {
 
 /// A line in colours, with room for parts of tiles that hang over on either side.
 type Wide = [u8; WIDTH + 16];
-/// The part of it that shows.
+/// The part of the line that shows.
 type Colours = [u8; WIDTH];
 /// The palette that gives each colour the shade of its number.
 const AS_NUMBERED: u8 = 0b1110_0100;
 
 impl Ppu {
-    /// Nothing but the background palette's first shade.
+    /// Only the background palette's first shade.
     pub(super) fn blank(&mut self) {
         self.screen.fill(self.bgp & 3);
     }
@@ -74,7 +74,7 @@ impl Ppu {
         self.draw_with_sprites(&sprites[..count]);
     }
 
-    /// Draws line LY and goes on to the next, so often; nothing else happens meanwhile.
+    /// Draws line LY and goes on to the next one, so often. Nothing else happens meanwhile.
     pub(super) fn draw_lines(&mut self, count: u64) {
         for line in 0..count {
             let (sprites, count) = if line == 0 {
@@ -88,8 +88,8 @@ impl Ppu {
         }
     }
 
-    /// LCDC's bit 0 switches the background off, but not the window; and in a line with the window
-    /// not even the background beside it. Without both, sprites that go behind are not seen at all.
+    /// LCDC's bit 0 switches the background off, but not the window. In a line with the window it does
+    /// not even switch off the background beside it. Without both, sprites behind them are not seen.
     fn draw_with_sprites(&mut self, sprites: &[u8]) {
         let mut wide = [0; WIDTH + 16];
         let window = self.window_is_in_line();

@@ -5,9 +5,9 @@ use super::Ppu;
 /// LCDC's bits 1 and 2: sprites are on, sprites are 16 lines high.
 const OBJ_ON: u8 = 2;
 const OBJ_TALL: u8 = 4;
-/// A line takes the first so many sprites of OAM.
+/// Most sprites in a line: the first ones in OAM.
 pub(crate) const SPRITES_IN_A_LINE: usize = 10;
-/// From this X on a sprite lies to the right of the screen: it counts as one of the ten, no more.
+/// From this X on a sprite lies to the right of the screen. It still counts as one of the ten.
 const RIGHT_OF_SCREEN: u8 = 168;
 
 /// The first sprites of a mask of all 40.
@@ -46,7 +46,7 @@ impl Ppu {
         first_sprites(mask)
     }
 
-    /// The same, if since the line before neither LCDC nor OAM was written.
+    /// The same, if neither LCDC nor OAM was written since the line before.
     pub(crate) fn sprites_in_next_line(&mut self) -> ([u8; SPRITES_IN_A_LINE], usize) {
         match self.sprite_lines.of_next_line(self.ly) {
             _ if self.lcdc & OBJ_ON == 0 => ([0; SPRITES_IN_A_LINE], 0),
@@ -55,9 +55,9 @@ impl Ppu {
         }
     }
 
-    /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its
-    /// place over the background's tiles, but 6 where one of the line has the same X. Of the sum 7
-    /// are free; sprites that are all off the screen even shorten mode 3 by 4.
+    /// SCX costs 0, 4 or 8, but nothing in the LCD's first frame. A sprite costs 6 to 11 by its place
+    /// over the background's tiles, but 6 if another one of the line has the same X. 7 of the sum are
+    /// free. Sprites that are all off the screen even shorten mode 3 by 4.
     pub(super) fn line_penalty(&mut self) -> i16 {
         let scroll = if self.first_frame {
             0

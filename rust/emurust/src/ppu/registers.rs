@@ -4,7 +4,7 @@ use super::stat::LYC_SOURCE;
 use super::{ON, Ppu};
 
 impl Ppu {
-    /// Reads one of FF40 to FF4B but FF46.
+    /// Reads one of FF40 to FF4B, except FF46.
     pub fn read_register(&mut self, addr: u16) -> u8 {
         match addr {
             0xFF40 => self.lcdc,
@@ -22,7 +22,7 @@ impl Ppu {
         }
     }
 
-    /// Writes one of FF40 to FF4B but FF46. Returns the IF bits raised.
+    /// Writes one of FF40 to FF4B, except FF46. Returns the IF bits raised.
     pub fn write_register(&mut self, addr: u16, value: u8) -> u8 {
         match addr {
             0xFF40 => return self.write_lcdc(value),
@@ -51,7 +51,7 @@ impl Ppu {
                 self.reset = true;
                 self.clock = 0;
                 self.clock_target = 0;
-                // No sooner than that tick if STAT does not ask for it.
+                // Only that tick compares if STAT does not ask for it.
                 if self.stat & LYC_SOURCE != 0 {
                     return self.compare_line();
                 }
@@ -60,7 +60,7 @@ impl Ppu {
                 self.clock = 0;
                 self.clock_target = 0;
                 self.ly = 0;
-                // Whatever this does to STAT's line, it raises no interrupt.
+                // Whatever happens to STAT's line here, it raises no interrupt.
                 let _ = self.set_mode(0);
             }
             _ => {}

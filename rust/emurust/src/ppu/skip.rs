@@ -1,4 +1,4 @@
-//! Moving on by whole lines at once, where they are all alike.
+//! Skipping whole lines at once, where they are all alike.
 
 use super::{EARLY_LY, LAST_LINE, LAST_SHOWN, LINE, MODE_2, ON, Ppu};
 
@@ -6,21 +6,21 @@ use super::{EARLY_LY, LAST_LINE, LAST_SHOWN, LINE, MODE_2, ON, Ppu};
 const EACH_LINE: u8 = 0x28;
 const COMPARISON: u8 = 0x40;
 
-/// Lines that lie ahead in which nothing happens but what happens in each.
+/// The lines ahead in which only those things happen that happen in each.
 #[derive(Clone, Copy)]
 pub(crate) struct Alike {
     /// How many lines further down the last of them is.
     pub lines: u64,
     /// The processor's counter when the line in progress began.
     pub start: u64,
-    /// A skip ends as a line begins; cycles to the event that comes next then.
+    /// A skip ends at the beginning of a line: cycles to the event that comes next then.
     pub length: u64,
 }
 
 impl Ppu {
     /// The lines ahead without an interrupt, without the end of the picture or of the frame.
     ///
-    /// `compared` says that somebody looks at the comparison with LYC.
+    /// `compared`: somebody looks at the comparison with LYC.
     pub(crate) fn alike(&self, compared: bool) -> Option<Alike> {
         let on = self.lcdc & ON != 0 && !self.reset && !self.first_frame;
         if !on || self.stat & EACH_LINE != 0 || self.clock >= self.clock_target {
@@ -28,7 +28,7 @@ impl Ppu {
         }
         let line = u64::from(self.ly) * LINE;
         let away = self.clock_target.checked_sub(line)?;
-        // In the picture any mode will do, but not the few cycles in which LY is early.
+        // In the picture any mode will do, except for the few cycles in which LY is early.
         let (last, length, regular) = match (self.next_mode, self.transition) {
             (3, 0) => (LAST_SHOWN, MODE_2, away == MODE_2),
             (0, 0) => (LAST_SHOWN, MODE_2, away < LINE),
@@ -61,8 +61,8 @@ impl Ppu {
         self.ly <= LAST_SHOWN
     }
 
-    /// Brings the unit up to the processor's counter within such a line. Plainly each event comes in
-    /// a tick of its own, for no two are as close as an instruction is long.
+    /// Brings the PPU up to the processor's counter within such a line. Played plainly, each event comes
+    /// in a tick of its own, for no two are as close as an instruction is long.
     pub(crate) fn bring_up(&mut self, cycles: u64) {
         self.clock += cycles - self.last_cycles;
         self.last_cycles = cycles;
@@ -72,7 +72,7 @@ impl Ppu {
         }
     }
 
-    /// From whatever mode of such a line to its mode 0, which lasts until LY is counted.
+    /// Goes from any mode of such a line to its mode 0, which lasts until LY is counted up.
     pub(crate) fn skip_to_blank(&mut self) {
         if self.draw && self.next_mode != 2 {
             self.draw_line();
@@ -84,7 +84,7 @@ impl Ppu {
         debug_assert_eq!(raised, 0, "an interrupt was skipped");
     }
 
-    /// At the beginning of the picture's last line: goes over to its mode 0, if nobody sees the others.
+    /// At the beginning of the picture's last line: goes to its mode 0, if nobody sees the others.
     pub(crate) fn skip_last_line(&mut self) {
         if self.ly == LAST_SHOWN && self.next_mode == 3 {
             if self.draw {
@@ -97,12 +97,12 @@ impl Ppu {
         }
     }
 
-    /// Moves on to the beginning of a line so many lines further down; those that are passed are
+    /// Goes to the beginning of a line that is so many lines further down. The lines that are passed are
     /// drawn if this frame is.
     pub(crate) fn skip_lines(&mut self, alike: &Alike, lines: u64) {
         let picture = self.in_picture();
         if picture && self.draw {
-            // In mode 0 this line has been drawn.
+            // In mode 0 this line has been drawn already.
             let drawn = u64::from(self.next_mode == 2);
             self.ly += drawn as u8;
             self.window_reached |= drawn == 1 && self.ly == self.wy;

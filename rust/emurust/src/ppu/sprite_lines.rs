@@ -1,4 +1,4 @@
-//! Which sprites are in which line, kept as long as the sprites' table stays as it is.
+//! The sprites in each line, kept as long as the sprites' table stays the same.
 
 use super::LAST_SHOWN;
 
@@ -7,10 +7,10 @@ const LINES: usize = LAST_SHOWN as usize + 1;
 /// For each line of the picture a mask of the sprites in it, bit 0 the first in OAM.
 #[derive(Clone)]
 pub(crate) struct SpriteLines {
-    /// What `masks` was, or is to be, made of.
+    /// The table that `masks` was made of, or will be.
     oam: [u8; 160],
     height: u8,
-    /// The masks are made when a table is met for the second time: it may be in the making.
+    /// Whether the masks are made: when a table is met for the second time. It may be in the making.
     made: bool,
     masks: [u64; LINES],
 }
@@ -39,7 +39,7 @@ impl SpriteLines {
         self.masks.get(usize::from(line)).copied()
     }
 
-    /// The same, if the sprites' table is still the one of the last call.
+    /// The same, if the sprites' table is still that of the last call.
     #[inline]
     pub fn of_next_line(&self, line: u8) -> Option<u64> {
         let mask = self.masks.get(usize::from(line)).copied();

@@ -13,7 +13,7 @@ pub(super) const LYC_SOURCE: u8 = 0x40;
 const SOURCES: u8 = 0x78;
 
 impl Ppu {
-    /// Where STAT's interrupt line stands by the register: one source is enough.
+    /// The level of STAT's interrupt line by the registers: one source is enough.
     pub(super) fn stat_line_now(&self) -> bool {
         let source = match self.stat & MODE {
             0 => MODE_0_SOURCE,
@@ -36,7 +36,7 @@ impl Ppu {
         self.move_stat_line()
     }
 
-    /// Line 144 raises mode 2's interrupt as well, for no longer than an instant.
+    /// Line 144 also raises mode 2's interrupt, but only for an instant.
     pub(super) fn search_pulse(&self) -> u8 {
         if self.stat & MODE_2_SOURCE != 0 && !self.stat_line {
             STAT
@@ -56,7 +56,7 @@ impl Ppu {
         self.move_stat_line()
     }
 
-    /// FF41 is read.
+    /// Reads FF41.
     pub(super) fn read_stat(&mut self) -> u8 {
         if std::mem::take(&mut self.stat_shows_mode_0) {
             return self.stat & !MODE;
@@ -64,13 +64,13 @@ impl Ppu {
         self.stat
     }
 
-    /// FF41 is written. The DMG's bug, an interrupt by any write in most modes, is not there.
+    /// Writes FF41. The DMG's bug, an interrupt by any write in most modes, does not exist here.
     pub(super) fn write_stat(&mut self, value: u8) -> u8 {
         self.stat = self.stat & !SOURCES | value & SOURCES;
         self.move_stat_line()
     }
 
-    /// FF45 is written: compared at once, but with the LCD off only when it is switched on.
+    /// Writes FF45. It is compared at once; with the LCD off, only when that is switched on.
     pub(super) fn write_lyc(&mut self, value: u8) -> u8 {
         self.lyc = value;
         if self.lcdc & ON == 0 {

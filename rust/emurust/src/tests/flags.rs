@@ -1,9 +1,9 @@
-//! What PyBoy's saved states lack lasts through a record.
+//! Flags that PyBoy's saved states lack survive a record.
 
 use super::waiting::waiting_program;
 use crate::{Cartridge, Machine};
 
-/// The machine after its state went out and into a new one.
+/// The same state in a new machine, by way of a record.
 fn saved_and_loaded(machine: &Machine) -> Machine {
     let mut record = Vec::new();
     machine.save(&mut record);

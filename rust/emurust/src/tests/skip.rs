@@ -1,4 +1,4 @@
-//! Leaps change nothing: programs that wait in all kinds of ways, plainly and with skips.
+//! Skips change nothing: programs that wait in all kinds of ways, with skips and without.
 
 use std::sync::Arc;
 
@@ -67,12 +67,12 @@ fn a_state_loaded_in_mid_play_goes_on_with_leaps_as_plainly() {
     }
 }
 
-/// Bytes that are no instruction: the processor locks up where it is, and frames end all the same.
+/// Bytes that are no instruction: the processor locks up, and frames end all the same.
 const NONE: [u8; 11] = [
     0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD,
 ];
 
-/// A cartridge that goes to a byte which it has written there, or that lies there in ROM.
+/// A cartridge that jumps to such a byte, which it has written there or which lies in ROM.
 fn locking_program(byte: u8, place: u16) -> Vec<u8> {
     let mut rom = vec![0; 0x8000];
     let [low, high] = place.to_le_bytes();
@@ -109,7 +109,7 @@ fn what_is_no_instruction_locks_up_in_any_memory_plainly_and_quickly() {
     }
 }
 
-/// A cartridge with MBC1 and four banks of RAM, of which the second is chosen, and this code behind that.
+/// A cartridge with MBC1 and four banks of RAM that chooses the second one and then runs this code.
 fn with_ram(code: &[u8]) -> Vec<u8> {
     let mut rom = vec![0; 0x8000];
     (rom[0x147], rom[0x149]) = (3, 3);

@@ -1,4 +1,4 @@
-//! Fused ops do what their instructions do one by one.
+//! Superops do the same as their instructions one by one.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::skip::first_difference;
 use crate::Cartridge;
 use crate::fast::superops::superop;
 
-/// Each fused op's instructions. Jumps pass over one byte.
+/// Each superop's instructions. Jumps pass over one byte.
 #[rustfmt::skip]
 const SUPEROPS: &[&[u8]] = &[
     &[0x7B, 0xFE, 0x40, 0x20, 1], &[0x7B, 0xFE, 0x40, 0x38, 1], &[0x7C, 0xFE, 0xC1, 0x20, 1],
@@ -30,8 +30,8 @@ const SUPEROPS: &[&[u8]] = &[
 /// Pages of memory to which HL points: WRAM, VRAM, OAM, hardware and HRAM, ROM.
 const PAGES: [u8; 5] = [0xC1, 0x98, 0xFE, 0xFF, 0x10];
 
-/// Calls the instructions again and again, as they stand in a subroutine, with whatever registers
-/// they left but for the pages; all registers are kept on the stack each time, at `stack`.
+/// Calls the instructions again and again as a subroutine, with the registers that they left except for
+/// the pages. All registers go to the stack each time, at `stack`.
 fn program(instructions: &[u8], page: u8, stack: u16) -> Vec<u8> {
     let mut rom: Vec<u8> = (0..0x8000u32)
         .map(|at| (at.wrapping_mul(0x9E37_79B1) >> 24) as u8)

@@ -27,7 +27,7 @@ fn placed<T: Real>(draws: &mut Draws) -> [[T; MOST_LANES]; 4 * JOINTS] {
     rows
 }
 
-/// The state and controls of rows, from what `of` makes of each.
+/// The state and controls of rows; `of` makes each vector.
 fn loaded<V: Vector>(
     token: V::Token,
     rows: &[[V::Scalar; MOST_LANES]; 4 * JOINTS],
@@ -91,13 +91,13 @@ fn a_search_along_lines_finds_the_same() {
         let double = run::<f64, _, _>(isa, Searches);
         let single = run::<f32, _, _>(isa, Searches);
         println!("{}: {double:e} {single:e}", isa.name());
-        // As MuJoCo it stops where the next step promises little.
+        // Like MuJoCo, it stops where the next step promises little.
         assert!(double < 5e-3, "{isa:?}: {double}");
         assert!(single < 1e-1, "{isa:?}: {single}");
     }
 }
 
-/// How many lanes find something else among others than alone.
+/// The number of lanes whose result depends on their neighbours.
 struct Neighbours;
 
 impl<V: Vector> Task<V> for Neighbours {

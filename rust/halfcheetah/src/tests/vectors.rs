@@ -5,7 +5,7 @@ use crate::real::{Real, run};
 use crate::trigonometry::sin_cos;
 use crate::vector::{MOST_LANES, Task, Vector};
 
-/// Compares each operation with that of numbers by themselves.
+/// Compares each operation with that of single numbers.
 struct Operations;
 
 impl<V: Vector> Task<V> for Operations {
@@ -74,7 +74,7 @@ impl<V: Vector> Task<V> for Operations {
         assert_eq!(V::bits(less), bits);
         assert_eq!(V::any(less), bits != 0);
         assert!(!V::any(a.lt(a)));
-        // A number that is none is like no other, and the other one of two.
+        // NaN equals no number; min and max of NaN with another give the other.
         let none = V::of(token, f64::NAN);
         assert!(V::any(none.ne(none)) && !V::any(none.le(none)));
         check(none.min(b), &|_, y, _| y);
@@ -133,7 +133,7 @@ fn sine_and_cosine_are_right_to_the_last_places() {
     }
 }
 
-/// How many lanes get another sine or cosine among large angles than among small ones.
+/// The number of lanes whose sine or cosine depends on large angles in other lanes.
 struct FarNeighbours;
 
 impl<V: Vector> Task<V> for FarNeighbours {

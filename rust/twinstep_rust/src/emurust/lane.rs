@@ -9,7 +9,7 @@ use super::columns::{Column, Field, Row};
 use super::play::{Observe, Play};
 use crate::arrays::wrong;
 
-/// A game and what all its episodes begin with.
+/// A game and the common beginning of all its episodes.
 pub(super) struct Game {
     pub cartridge: Arc<Cartridge>,
     /// The record of that state.
@@ -82,7 +82,7 @@ impl Lane {
     /// Begins the next episode.
     fn begin_next(&mut self, play: &Play) {
         self.seed[1] = self.seed[1].wrapping_add(1);
-        // A record that was loaded once is loaded again.
+        // This record was loaded before, so it can be loaded again.
         let loaded = self.machine.load(&self.game.begun);
         debug_assert!(loaded.is_ok());
         self.elapsed = 0;
@@ -113,7 +113,7 @@ impl Lane {
         self.terminated || self.truncated
     }
 
-    /// Plays a step, or begins the next episode if that is what this lane waits for.
+    /// Plays a step, or begins the next episode if this lane waits for that.
     pub(super) fn advance(
         &mut self,
         play: &Play,
@@ -160,7 +160,7 @@ impl Lane {
         }
     }
 
-    /// Forgets how the last episode ended.
+    /// Clears the result of the last step.
     fn clear(&mut self) {
         (self.reward, self.terminated, self.truncated) = (0.0, false, false);
     }

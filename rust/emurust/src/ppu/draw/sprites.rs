@@ -11,7 +11,7 @@ const FLIP_X: u8 = 0x20;
 const PALETTE_1: u8 = 0x10;
 
 impl Ppu {
-    /// Draws a line's sprites, given in OAM's order: the lower X on top, then the earlier in OAM.
+    /// Draws a line's sprites, given in OAM's order: lower X goes on top, then earlier in OAM.
     pub(super) fn draw_sprites(&mut self, sprites: &[u8], background: &Colours) {
         let mut found = [0; SPRITES_IN_A_LINE];
         let found = &mut found[..sprites.len()];
