@@ -161,31 +161,34 @@ _RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
 #: to the owners of what differs. None can be called alone.
 _OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
     "processor": (
-        f"{_RUST}/execute.rs:step",
+        f"{_RUST}/cpu/execute.rs:step",
         ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
     ),
-    "picture": (f"{_RUST}/lcd.rs:event", ("screen", "obs")),
-    "hardware": (f"{_RUST}/bus.rs:read_io", ("io", "ie")),
-    "sprites": (f"{_RUST}/dma.rs:tick_dma", ("oam", "fea0")),
-    "memory": (f"{_RUST}/bus.rs:write_slow", ("wram", "hram", "vram")),
-    "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
+    "picture": (f"{_RUST}/ppu.rs:event", ("screen", "obs")),
+    "hardware": (f"{_RUST}/memory/bus.rs:read_io", ("io", "ie")),
+    "sprites": (f"{_RUST}/memory/dma.rs:tick_dma", ("oam", "fea0")),
+    "memory": (f"{_RUST}/memory/bus.rs:write_slow", ("wram", "hram", "vram")),
+    "cartridge": (f"{_RUST}/memory/mapper.rs:write_mapper", ("cart_ram",)),
     "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
 }
 #: Part of the machine -> the other files of the candidate that are about it.
 _HELPERS: dict[str, tuple[str, ...]] = {
     "processor": (
-        *("alu", "code", "control", "fused", "handlers", "interrupts", "lazy_flags", "moves"),
-        *("prefixed", "quick", "registers", "stretch", "threaded"),
-        *("idle", "idle_hopes", "idle_lines", "idle_tries", "leap"),
+        *("cpu/alu", "cpu/control", "cpu/interrupts", "cpu/lazy_flags", "cpu/moves"),
+        *("cpu/prefixed", "cpu/registers"),
+        *("fast/block", "fast/decode", "fast/entry", "fast/handlers", "fast/live"),
+        *("fast/live/arithmetic", "fast/live/branches", "fast/live/memory"),
+        *("fast/superops", "fast/threaded"),
+        *("idle", "idle/halt", "idle/polled_lines", "idle/predictor", "idle/trial"),
     ),
     "picture": (
-        *("lcd/draw", "lcd/draw/sprites", "lcd/leap", "lcd/penalty", "lcd/registers"),
-        *("lcd/sprite_lines", "lcd/stat"),
+        *("ppu/draw", "ppu/draw/sprites", "ppu/penalty", "ppu/registers", "ppu/skip"),
+        *("ppu/sprite_lines", "ppu/stat"),
     ),
-    "hardware": ("timer", "joypad", "serial", "interrupts", "lcd/registers", "lcd/stat"),
-    "sprites": ("dma_wait",),
-    "memory": ("elsewhere",),
-    "cartridge": ("cartridge",),
+    "hardware": ("timer", "joypad", "serial", "cpu/interrupts", "ppu/registers", "ppu/stat"),
+    "sprites": ("idle/dma_wait",),
+    "memory": ("memory/mmio",),
+    "cartridge": ("memory/cartridge",),
 }
 _MODULES = tuple(
     Module(name, (), tuple(Field(field, "uint8") for field in fields))
