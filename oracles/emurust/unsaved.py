@@ -108,7 +108,7 @@ class Unsaved:
         return self._shows_mode_0(self._first), shows, True
 
     def _shows_mode_0(self, blob: bytes) -> bool:
-        """Return whether the next read of FF41 shows mode 0 in this state with its mode set to 1."""
+        """Return whether the next read of FF41 shows mode 0, with this state's mode set to 1."""
         state = self._saved.editable(blob)
         state["stat"] = state["stat"] & 0xFC | 1
         self._boy.put(state.tobytes())

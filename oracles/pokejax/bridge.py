@@ -187,7 +187,7 @@ class PokejaxOracle:
         return {f.name: part.reshape(count, *f.shape).astype(f.dtype) for f, part in parts}
 
     def draws(self, start: Start, actions: Any) -> tuple[dict[str, int], np.ndarray]:
-        """Play actions [T, 2]; return the draws of each place, counted, and the last seed u32[2]."""
+        """Play actions [T, 2]; return the draws by place, and the last seed u32[2]."""
         chosen = np.asarray(actions, np.int32).reshape(-1)
         given = np.concatenate([started(_batched(start))[0], chosen])
         told = json.loads(self._engine.text("draws", "", given))
