@@ -1,22 +1,22 @@
 """Contract of emurust-v0: PyBoy 2.8.1, a Game Boy emulator, playing a cartridge by rules.
 
-What is compared is the whole Game Boy after each step, picture and clock included, "the same as
-PyBoy frame by frame, its faults included". state.py has the state, handover.py how
-an episode begins, cartridge.py which cartridges there are, roms/memory.py what rules are.
+The whole Game Boy is compared after each step, picture and clock included, "the same as PyBoy
+frame by frame, its faults included". state.py lists the state, handover.py the start of an
+episode, cartridge.py the supported cartridges, and roms/memory.py defines rules.
 
-* A frame is what PyBoy's tick(1) plays: it ends as the picture ends, and whenever the LCD is
+* A frame is one tick(1) of PyBoy: it ends as the picture ends, and whenever the LCD is
   switched off or on, so that its length varies.
-* A step: buttons that the action does not hold are released and those that it does are pressed,
-  before the step's first frame; then `frame_skip` frames, of which the last is drawn.
-* An episode's start: key = h32(seed[0] ^ h32(seed[1])). From the hand-over `seed_frame` frames are
-  played, the rules' seed is set to the low bytes of key, and then start_frames - seed_frame +
-  h32(key ^ 0x9e3779b9) % waits frames, the last of them drawn. h32 is the 32-bit hash x ^= x >> 16;
-  x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Oracle and candidates each have it.
-* The reward is summed up in float64 in the rules' order, then rounded to float32.
-* rom=random: the cartridge is one of roms/random_programs.py, drawn from the seed. rom=given: the
-  start brings any cartridge of 32 KB without a mapper.
-* A program that comes to one of the 11 bytes that are no instruction makes PyBoy's tick hang: no
-  episode may go there, and there is nothing to compare.
+* A step: before its first frame, the buttons that the action does not hold are released and those
+that it holds are pressed. Then `frame_skip` frames are played. The last of them is drawn.
+* An episode's start: key = h32(seed[0] ^ h32(seed[1])). After the hand-over, `seed_frame` frames
+are played and the rules' seed is set to the low bytes of key. Then start_frames - seed_frame +
+h32(key ^ 0x9e3779b9) % waits frames follow, the last of them drawn. h32 is the 32-bit hash x ^=
+x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Each side implements it.
+* The reward is summed in float64 in the rules' order, then rounded to float32.
+* rom=random: the cartridge is drawn from the seed by roms/random_programs.py. rom=given: the
+start supplies any cartridge of 32 KB without a mapper.
+* PyBoy's tick hangs on the 11 opcodes that are no instruction: no episode may reach one, and
+there is nothing to compare.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from .roms.memory import SEEN_BITS, New, Rules
 from .roms.random_programs import SIZE, random_program
 from .state import HIDDEN, SHOWN, Item, shape_of
 
-#: What level 4 plays: 12 seconds. Scores of longer episodes spread more than they grow.
+#: Level 4 plays 12 seconds. In longer episodes the spread of scores grows faster than the scores.
 LEARNED = {"observe": "values", "max_episode_steps": 30}
 _PLAIN = {"rules": "", "frame_skip": 24}
 _PPO = PPO(lanes=32, steps=64, learning_rate=3e-3, entropy=0.003)
-#: What level 4 asks of policies that see a game's values. Of random play catch scores 1.5, breakout
-#: 4.3. Seeds of breakout spread by 0.5, too widely for ten of them to show the margin.
+#: Level 4's requirements for policies that see a game's values. Random play scores 1.5 in catch,
+#: 4.3 in breakout. Breakout's seeds spread by 0.5, too widely for ten to show the margin.
 TRANSFER = {
     "catch": Transfer(margin=0.5, solved=7.0, steps=100_000, ppo=_PPO),
     "breakout": Transfer(
@@ -56,7 +56,7 @@ TRANSFER = {
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
-    """Return the contract of emurust-v0; UserError if a parameter cannot be."""
+    """Return the contract of emurust-v0; UserError for an invalid parameter."""
     for name in ("frame_skip", "max_episode_steps"):
         if params[name] < 1:
             raise UserError(f"{name}={params[name]}: at least 1 is needed")
@@ -142,7 +142,7 @@ def _field(item: Item, header: Cartridge, role: Role) -> Field:
 
 
 def _data(params: Mapping[str, Any], rom: bytes | None) -> dict[str, str]:
-    """Return the sha256 of what parameters only name."""
+    """Return the sha256 of data that parameters refer to by name only."""
     named = {} if rom is None else {"rom": rom}
     if params["rules"] and params["rules"] not in NAMED:
         named["rules"] = Path(params["rules"]).expanduser().read_bytes()
