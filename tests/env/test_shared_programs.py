@@ -48,7 +48,7 @@ def test_their_tests_run_in_one_process_and_those_of_others_apart():
     assert small == {"pokejax-jax, levels 1 and 2"}
     assert groups.of("properties/test_m.py::test[pong@fs8-jax-ball]") == "pong@fs8-jax"
     assert groups.of("twinstep/tests/test_a.py::test_b") == "twinstep/tests/test_a.py::test_b"
-    # The tests of a class share what is long in the making.
-    assert (
-        groups.of("twinstep/tests/test_a.py::TestB::test_c[1]") == "twinstep/tests/test_a.py::TestB"
-    )
+    # A test marked `xdist_group` has its group behind an `@`.
+    for test, group in (("TestB::test_c[1]", None), ("test_d[1]@e", "e"), ("test_d@e", "e")):
+        test = f"twinstep/tests/test_a.py::{test}"
+        assert groups.of(test) == (group or test)
