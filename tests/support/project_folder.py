@@ -1,7 +1,7 @@
 """A project of its own in an empty folder, as a third party has it: one more candidate of Duel.
 
 The candidate is a copy of the toy's own, in the package `fastduel`; `plant` puts a bug into it
-and `mend` takes it out again. The suite runs in a child process, on what is installed.
+and `mend` takes it out again. The suite runs in a forked child, on what is installed.
 """
 
 import inspect
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
+from twinstep.tests.support import fork_server
 from twinstep.tests.toys import duel
 
 PYPROJECT = """
@@ -80,10 +81,8 @@ class Folder:
         )  # fmt: skip
 
     def _child(self, *command, **variables):
-        return subprocess.run(
-            [sys.executable, "-m", *command], cwd=self.folder, env=self._env | variables,
-            capture_output=True, text=True, timeout=HANGS,
-        )  # fmt: skip
+        env = self._env | variables
+        return fork_server.run(*command, folder=self.folder, env=env, timeout=HANGS)
 
 
 class Project(Folder):

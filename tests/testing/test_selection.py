@@ -1,6 +1,7 @@
 """What --env, --candidate, --driver, --variant and --set choose, and what they refuse."""
 
 import dataclasses
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,8 @@ from twinstep.contract import Contract, Discrete, Field, Randomness
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Probe, Variant
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.testing import collection
+from twinstep.testing import collection, session
+from twinstep.testing.options import OPTIONS
 from twinstep.testing.selection import Selection, choose
 
 
@@ -98,6 +100,39 @@ def test_a_name_that_one_environment_knows_chooses_that_one():
 def test_each_environment_that_is_named_must_know_a_name():
     known = refusal(envs=["knobs", "duel"], variants=["fs8"])
     assert known.startswith("unknown variant of duel 'fs8'")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("envs", "knosb", "unknown environment 'knosb'; did you mean 'knobs'?"),
+        ("candidates", "fats", "unknown candidate of knobs 'fats'; did you mean 'fast'?"),
+        ("drivers", "rndom", "unknown driver of knobs 'rndom'; did you mean 'random'?"),
+        ("variants", "fs9", "unknown variant of knobs 'fs9'; did you mean 'fs"),
+        ("settings", "skpi=3", "unknown parameter of knobs 'skpi'; did you mean 'skip'?"),
+        ("settings", "skip=x", "parameter skip: 'x' is not a value it takes"),
+        ("settings", "skip", "--set skip: write it as --set NAME=VALUE"),
+    ],
+)
+def test_a_wrong_name_or_value_of_a_named_environment_is_an_error(option, value, says):
+    assert refusal(**{"envs": ["knobs"], option: [value]}).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"episodes": 0}, "--episodes 0: at least 1 is needed"),
+        ({"traces": "no-such-file"}, "--traces no-such-file: there is no such file"),
+        ({"seeds": "holdout"}, "set TWINSTEP_HOLDOUT_KEY"),
+        ({"seeds": "tree", "traces": "pyproject.toml"}, "traces have the seeds they have"),
+    ],
+)
+def test_a_wrong_option_that_chooses_no_pair_is_an_error(options, says, monkeypatch):
+    monkeypatch.delenv("TWINSTEP_HOLDOUT_KEY", raising=False)
+    given = {words["dest"]: words.get("default", False) for words in OPTIONS.values()}
+    given |= {f"twinstep_{name}": value for name, value in options.items()}
+    with pytest.raises(UserError, match=re.escape(says)):
+        session._opened(SimpleNamespace(option=SimpleNamespace(**given)))
 
 
 def test_choosing_nothing_at_all_is_an_error():

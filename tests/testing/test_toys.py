@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
+from twinstep.tests.support import fork_server
 from twinstep.tests.support.project_folder import HANGS
 
 PROJECT = """
@@ -26,23 +25,19 @@ def cache(tmp_path_factory):
 def run(tmp_path, cache):
     """Run all levels of the installed suite on one toy; give exit code, output and verdict."""
     (tmp_path / "pyproject.toml").write_text(PROJECT)
-    env = os.environ | {"TWINSTEP_CACHE": str(cache), "CI": ""}
+    env = os.environ | {"TWINSTEP_CACHE": str(cache), "CI": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    here = {"folder": tmp_path, "env": env, "timeout": HANGS}
 
     def go(*args):
         suites = [f"twinstep.{name}" for name in ("properties", "interactions", "rollouts")]
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "--pyargs", *suites, "-p", "no:cacheprovider", "-q",
-             "-m", "level1 or level2 or level3", *args],
-            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=HANGS,
-        )  # fmt: skip
+        options = ("-p", "no:cacheprovider", "-q", "-m", "level1 or level2 or level3")
+        done = fork_server.run("pytest", "--pyargs", *suites, *options, *args, **here)
         verdict = json.loads((tmp_path / ".twinstep" / "verdict.json").read_text())
         return done.returncode, done.stdout + done.stderr, verdict
 
     def replay(name):
-        return subprocess.run(
-            [sys.executable, "-m", "twinstep.cli", "replay", f".twinstep/reports/{name}.json"],
-            cwd=tmp_path, env=env, capture_output=True, text=True, timeout=HANGS,
-        )  # fmt: skip
+        report = f".twinstep/reports/{name}.json"
+        return fork_server.run("twinstep.cli", "replay", report, **here)
 
     go.replay = replay
     go.reports = tmp_path / ".twinstep" / "reports"
