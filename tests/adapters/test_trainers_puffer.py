@@ -18,6 +18,8 @@ pufferlib = pytest.importorskip(
     "pufferlib", reason="pufferlib is not installed: make trainers ARGS=puffer"
 )
 
+pytestmark = pytest.mark.e2e
+
 LANES, STEPS = 256, 32
 BATCH = LANES * STEPS
 

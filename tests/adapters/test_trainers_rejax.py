@@ -14,6 +14,8 @@ from twinstep.rollouts import test_adapters
 
 rejax = pytest.importorskip("rejax", reason="rejax is not installed: make trainers")
 
+pytestmark = pytest.mark.e2e
+
 LANES, STEPS = 256, 32
 BATCH = LANES * STEPS
 

@@ -20,6 +20,8 @@ from stable_baselines3.common.vec_env import VecMonitor  # noqa: E402
 
 from twinstep.adapters.sb3 import VecEnv  # noqa: E402
 
+pytestmark = pytest.mark.e2e
+
 LANES, STEPS = 64, 64
 
 

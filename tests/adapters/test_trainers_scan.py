@@ -15,6 +15,8 @@ import pytest
 import twinstep
 from twinstep.adapters.gymnax import Gymnax
 
+pytestmark = pytest.mark.e2e
+
 UPDATES, ENVS, STEPS, EPOCHS, MINIBATCHES = 80, 256, 32, 2, 8
 GAMMA, LAM, CLIP, ENTROPY, RATE = 0.97, 0.9, 0.2, 0.01, 3e-3
 

@@ -19,6 +19,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make traine
 
 from twinstep.adapters.torch import Torch  # noqa: E402
 
+pytestmark = pytest.mark.e2e
+
 UPDATES, ENVS, STEPS, EPOCHS, MINIBATCHES = 80, 256, 32, 2, 8
 GAMMA, LAM, CLIP, ENTROPY, RATE = 0.97, 0.9, 0.2, 0.01, 3e-3
 

@@ -22,7 +22,10 @@ PYTHON = [sys.executable, "-m"]
 #: What `pip install -e .` writes of the entry points, without a network and into the folder.
 INSTALL = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "egg_info"]
 
-pytestmark = pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in the checkout only")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in the checkout only"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,10 @@ LEARNED = {"pong": 15, "emurust": 7, "halfcheetah": 1000, "pokejax": 0.4, "tcgja
 QUICK = {"pong", "emurust"}
 #: Where rounding grows, scores in both backends have intervals that meet; elsewhere they are equal.
 CHAOTIC = {"halfcheetah"}
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="reads what lies in the repository")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="reads what lies in the repository"),
+]
 
 
 def _cells(path, kind):

@@ -12,6 +12,8 @@ from twinstep.repair import sandbox
 from twinstep.tests.support.project_folder import RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.support.scripted_agent import Repaired
 
+pytestmark = pytest.mark.e2e
+
 DUEL = ("--env", "duel", "--candidate", "mine", "--agent", "scripted")
 DUEL += ("--workers", "1", "--episodes", "24")
 HEAPS = "legal[:, :, 0] = (acting.all(1) | ((heap == 1) & ~known))[:, None] & acting"

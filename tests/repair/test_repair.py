@@ -12,6 +12,8 @@ import pytest
 from twinstep.tests.support.project_folder import RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.support.scripted_agent import Repaired
 
+pytestmark = pytest.mark.e2e
+
 SHORT = ("--workers", "1", "--episodes", "24")
 DUEL = ("--env", "duel", "--candidate", "mine", "--agent", "scripted", *SHORT)
 

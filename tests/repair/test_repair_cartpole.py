@@ -11,7 +11,10 @@ from twinstep.tests.examples.test_cartpole_example import EXAMPLE, pinned  # noq
 from twinstep.tests.support.project_folder import Folder
 from twinstep.tests.support.scripted_agent import Repaired
 
-pytestmark = pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in the checkout only")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in the checkout only"),
+]
 
 FAST = "twinstep_cartpole/fast"
 DECLARED = '\n[tool.twinstep.envs]\ncartpole = "twinstep_cartpole.declared:CARTPOLE"\n'

@@ -15,6 +15,7 @@ BALL = ("y + BALL_SIZE > HEIGHT", "y + BALL_SIZE >= HEIGHT")
 STEP = ("tick=state.tick + 1", "tick=state.tick + 2")
 
 pytestmark = [
+    pytest.mark.e2e,
     pytest.mark.slow,
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="installed, not a checkout"),
 ]

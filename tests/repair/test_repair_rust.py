@@ -20,6 +20,7 @@ STEP = ("wrapping_add(1)", "wrapping_add(2)")
 PANICS = "pub fn opponent_paddle(_: f32, _: f32) -> f32 {\n    todo!()\n}\n"
 
 pytestmark = [
+    pytest.mark.e2e,
     pytest.mark.slow,
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="installed, not a checkout"),
 ]

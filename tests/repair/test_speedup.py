@@ -8,6 +8,8 @@ import pytest
 from twinstep.tests.support.project_folder import RIGHT, WRONG
 from twinstep.tests.support.scripted_agent import Repaired
 
+pytestmark = pytest.mark.e2e
+
 #: The toy with one small batch to be measured, and a candidate that can play one.
 MEASURED = '''"""The toy, measured in one small batch."""
 
