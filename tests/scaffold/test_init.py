@@ -21,7 +21,7 @@ from twinstep.gates import Lockstep
 from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.scaffold.render import TEMPLATES
-from twinstep.tests.support import init_projects
+from twinstep.tests.support import fork_server, init_projects
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.project_folder import HANGS
 
@@ -59,10 +59,7 @@ def run(folder, *command, **variables):
     path = [variables.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TWINSTEP_CACHE": str(folder / ".cache")} | variables
     env |= {"PYTHONPATH": os.pathsep.join(filter(None, path))}
-    done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, env=env, capture_output=True, text=True,
-        timeout=HANGS,
-    )  # fmt: skip
+    done = fork_server.run(*command, folder=folder, env=env, timeout=HANGS)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -26,6 +26,7 @@ from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
 from twinstep.tests.planted.__main__ import level_3_report
 from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of
+from twinstep.tests.support import fork_server
 from twinstep.tests.support.project_folder import HANGS
 
 #: One bug of a module, one of the step that joins them, one of the restart.
@@ -152,8 +153,8 @@ def test_the_readme_shows_the_report_as_it_comes_out():
 
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANGS)
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    return fork_server.run(*arguments, folder=folder, env=env, timeout=HANGS)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from twinstep.cli import main
 from twinstep.project import registry, source_view
+from twinstep.tests.support import fork_server
 from twinstep.tests.support.project_folder import HANGS
 
 ROOT = Path(__file__).parents[2]
@@ -28,14 +29,9 @@ def _command(*args):
 def _run(*args, folder, **env):
     """Run the suite on the Rust candidate's fastest variant in its own report folder."""
     outputs = ["--report-dir", str(folder / "reports"), "--verdict", str(folder / "verdict.json")]
-    done = subprocess.run(
-        _command(*args, *outputs),
-        cwd=ROOT,
-        env=os.environ | {"CI": ""} | env,
-        capture_output=True,
-        text=True,
-        timeout=HANGS,
-    )
+    env = os.environ | {"CI": "", "PYTHONDONTWRITEBYTECODE": "1"} | env
+    command = _command(*args, *outputs)[2:]
+    done = fork_server.run(*command, folder=ROOT, env=env, timeout=HANGS)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -47,37 +43,15 @@ REPLAY = (*ONE, "-k", "episodes_match")
     ("args", "says"),
     [
         (("--env", "pnog"), "unknown environment 'pnog'; did you mean 'pong'?"),
-        (("--candidate", "jx"), "unknown candidate of pong 'jx'; did you mean 'jax'?"),
-        (("--driver", "stikcy"), "unknown driver of pong 'stikcy'; did you mean 'sticky'?"),
-        (("--variant", "fs9"), "unknown variant of pong 'fs9'"),
-        (("--set", "frameskp=3"), "unknown parameter of pong 'frameskp'; did you mean"),
         (("--set", "frameskip=x"), "parameter frameskip: 'x' is not a value it takes"),
-        (("--set", "frameskip"), "write it as --set NAME=VALUE"),
-        (("--episodes", "0"), "at least 1 is needed"),
-        (("--traces", "no-such-file"), "there is no such file"),
-        (("--seeds", "holdout"), "set TWINSTEP_HOLDOUT_KEY"),
-        (("--seeds", "tree", "--traces", "pyproject.toml"), "traces have the seeds they have"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_code_4(args, says, tmp_path):
-    code, text = _run("--collect-only", *args, folder=tmp_path, TWINSTEP_HOLDOUT_KEY="")
+    """The wording of every other one is tested in test_selection.py, without a run."""
+    code, text = _run("--collect-only", *args, folder=tmp_path)
     assert code == 4
     assert says in text
     assert "Traceback" not in text
-
-
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("--variant", "nosuch"), "unknown variant"),
-        (("--set", "frameskip=8"), "--set frameskip=8: say whose parameter it is, with --env"),
-    ],
-)
-def test_without_env_a_wrong_option_is_refused_too(args, says, tmp_path):
-    command = [word for word in _command(*args) if word not in ("--env", "pong")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
-    assert done.returncode == 4
-    assert says in done.stdout + done.stderr
 
 
 def test_a_variant_that_refuses_a_value_is_left_out_with_a_line(tmp_path):
