@@ -12,7 +12,7 @@ MBC1, MBC2, MBC3, MBC5 = 0x01, 0x05, 0x11, 0x19
 
 
 @pytest.mark.parametrize("kind", [MBC1, MBC2, MBC3, MBC5])
-def test_a_bank_is_switched_under_the_running_code(lab, kind):
+def test_a_bank_is_switched_under_the_running_code(twinstep_lab, kind):
     """The next instruction is the new bank's; calls, returns and interrupts go on in it."""
     banks = 8
     program = Program(kind, banks).code("di").write("TAC", 5).write("IE", 4)
@@ -43,11 +43,11 @@ def test_a_bank_is_switched_under_the_running_code(lab, kind):
         program.data[start + 0x100 : start + 0x105] = bytes((0x3E, bank, 0x22, 0xC9, 0x00))
         handler = Program().put(0, f"push af\nld a, {bank}\nld [$C900], a\npop af\nreti").data[:16]
         program.data[start + 0x2000 : start + 0x2010] = handler
-    console.play(lab, [program.rom()], steps=10)
+    console.play(twinstep_lab, [program.rom()], steps=10)
 
 
 @pytest.mark.parametrize("banks", [2, 4, 8])
-def test_code_across_the_end_of_bank_0(lab, banks):
+def test_code_across_the_end_of_bank_0(twinstep_lab, banks):
     """PyBoy fetches opcodes at 3FFE and 3FFF from the end of the bank before the switched one.
 
     With bank 0 switched in it would read outside its memory: nothing that could be required.
@@ -80,4 +80,4 @@ def test_code_across_the_end_of_bank_0(lab, banks):
             "ld a, e\nld [hl+], a\npop bc\nld a, h\nand $C7\nld h, a\n" + f"jp {again}",
         )
         programs.append(program.rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)

@@ -24,7 +24,7 @@ ROUTINE = "ldh [$FF46], a\nld a, b\nwaiting:\ndec a\njr nz, waiting\nret"
 
 
 @pytest.mark.parametrize("rounds", [40, 38, 20, 1])
-def test_a_transfer_from_a_loop_in_hram(lab, rounds):
+def test_a_transfer_from_a_loop_in_hram(twinstep_lab, rounds):
     """In each part of the picture, waited for as long as is needed, and less."""
     rng = np.random.default_rng(52)
     programs = []
@@ -43,10 +43,10 @@ def test_a_transfer_from_a_loop_in_hram(lab, rounds):
             program.emit(0x3E, source, 0x06, rounds).code("call $FF80")
             program.read("STAT").code("ld a, [$FE00]\nld [hl+], a\nld a, h\nand $C7\nld h, a")
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=14)
+    console.play(twinstep_lab, programs, steps=14)
 
 
-def test_a_transfer_at_any_time_of_a_picture(lab):
+def test_a_transfer_at_any_time_of_a_picture(twinstep_lab):
     """Begun in any mode and from memory that the LCD blocks; the processor goes on beside it."""
     rng = np.random.default_rng(53)
     values = {
@@ -58,10 +58,10 @@ def test_a_transfer_at_any_time_of_a_picture(lab):
         script(_shown(rng).write("LCDC", 0x93), rng, values, reads, (*LONG, 700, 4000), 0x2000)
         for _ in range(4)
     ]
-    console.play(lab, [program.rom() for program in programs], steps=25)
+    console.play(twinstep_lab, [program.rom() for program in programs], steps=25)
 
 
-def test_a_transfer_while_the_processor_sleeps(lab):
+def test_a_transfer_while_the_processor_sleeps(twinstep_lab):
     """HALT within a transfer, the interrupts, the LCD off and on."""
     rng = np.random.default_rng(54)
     values = {
@@ -73,10 +73,10 @@ def test_a_transfer_while_the_processor_sleeps(lab):
         program = _shown(rng).write("TAC", 5).write("LCDC", 0x93)
         script(program, rng, values, ("STAT", "LY"), (0, 8, 300, 640, 700), 0x2000, 0x07)
         programs.append(program.rom())
-    console.play(lab, programs, steps=30)
+    console.play(twinstep_lab, programs, steps=30)
 
 
-def test_a_halt_behind_a_transfer_is_drawn_line_by_line(lab):
+def test_a_halt_behind_a_transfer_is_drawn_line_by_line(twinstep_lab):
     """Nothing but lines lies ahead of it: their sprites change, and the window begins."""
     rng = np.random.default_rng(57)
     programs = []
@@ -94,11 +94,11 @@ def test_a_halt_behind_a_transfer_is_drawn_line_by_line(lab):
                 program.write("DMA", 0xD0 + int(rng.integers(3)))
             program.write("IF", 0).code("halt\nnop")
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=40)
+    console.play(twinstep_lab, programs, steps=40)
 
 
 @pytest.mark.parametrize("ahead", ["ei", "di", "ei\nei"], ids=["ei", "di", "ei-ei"])
-def test_ei_with_an_interrupt_waiting_lets_no_byte_be_copied_sooner(lab, ahead):
+def test_ei_with_an_interrupt_waiting_lets_no_byte_be_copied_sooner(twinstep_lab, ahead):
     """What comes behind EI overwrites the byte that falls due meanwhile."""
     programs = []
     for byte in range(24):
@@ -107,11 +107,11 @@ def test_ei_with_an_interrupt_waiting_lets_no_byte_be_copied_sooner(lab, ahead):
             program.word(0x21, 0xC000 + byte).write("DMA", 0xC0).wait(wait)
             program.code(f"ld a, $77\n{ahead}\nld [hl], a\nnop\nnop").wait(1000)
             programs.append(program.rest().rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)
 
 
 @pytest.mark.parametrize("above", [0, 1, 2])
-def test_pop_reads_sprites_at_the_end_of_a_transfer(lab, above):
+def test_pop_reads_sprites_at_the_end_of_a_transfer(twinstep_lab, above):
     """Where HL points decides what is copied by then; POP HL moves it between its two reads."""
     programs = []
     # $41 read first makes HL the address of the second.
@@ -122,13 +122,13 @@ def test_pop_reads_sprites_at_the_end_of_a_transfer(lab, above):
             program.word(0x21, 0xFE40 + above).word(0x31, 0xFE40).write("DMA", 0xC0).wait(wait)
             program.code(f"pop {name}\nld sp, $D100\npush {name}")
             programs.append(program.rest().rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)
 
 
 @pytest.mark.parametrize("low", [0x40, 0x41, 0x80])
 @pytest.mark.parametrize("before", [0xFE40, 0xFE41, 0xD041])
 def test_pop_hl_as_a_transfer_begins_copies_its_first_byte_by_where_hl_is_meanwhile(
-    lab, before, low
+    twinstep_lab, before, low
 ):
     """The first byte is written behind POP: copied ahead, it is the old one."""
     programs = []
@@ -137,10 +137,10 @@ def test_pop_hl_as_a_transfer_begins_copies_its_first_byte_by_where_hl_is_meanwh
         program.word(0x21, before).word(0x31, 0xFE40).word(0x01, 0xC000).write("DMA", 0xC0)
         program.code("nop\n" * nops + "pop hl\nld [bc], a\nld sp, $D100\npush hl").wait(1000)
         programs.append(program.rest().rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)
 
 
-def test_the_byte_behind_stop_is_read_as_an_operand(lab):
+def test_the_byte_behind_stop_is_read_as_an_operand(twinstep_lab):
     """STOP as HRAM's last byte: IE is behind it. What is due of a transfer is copied then."""
     programs = []
     for byte in range(24):
@@ -148,4 +148,4 @@ def test_the_byte_behind_stop_is_read_as_an_operand(lab):
             program = Program().code("di").write(0xFE, 0x10).put(0, "ld [hl], a\non:\njr on")
             program.word(0x21, 0xC000 + byte).write("DMA", 0xC0).wait(wait)
             programs.append(program.code("ld a, $77").jump(0xFFFE).rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)

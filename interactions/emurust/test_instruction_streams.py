@@ -72,6 +72,6 @@ STREAMS = st.builds(
     suppress_health_check=list(HealthCheck),
 )
 @given(streams=st.lists(STREAMS, min_size=1, max_size=PROGRAMS))
-def test_streams_that_hypothesis_finds_agree(lab, streams):
+def test_streams_that_hypothesis_finds_agree(twinstep_lab, streams):
     """Three frames of each; the report has the simplest that differs."""
-    console.play(lab, [stream.rom() for stream in streams], steps=[0, 5, 0])
+    console.play(twinstep_lab, [stream.rom() for stream in streams], steps=[0, 5, 0])

@@ -42,7 +42,7 @@ def _noted(program):
 
 
 @pytest.mark.parametrize("sleep", ["halt", "nop\nnop\nhalt", "nop\nnop\nnop", "inc [hl]\nhalt"])
-def test_the_timer_wakes_a_halt_about_the_delay_of_ei(lab, sleep):
+def test_the_timer_wakes_a_halt_about_the_delay_of_ei(twinstep_lab, sleep):
     """TIMA overflows from before EI to after HALT: the PC that is pushed, and the clock then."""
     programs = []
     for tac, steps in ((5, 24), (6, 12)):
@@ -55,12 +55,12 @@ def test_the_timer_wakes_a_halt_about_the_delay_of_ei(lab, sleep):
                 program.code(f"{first}\n{sleep}\nnop\ninc a\nnop\ndi")
                 _noted(program)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
 @pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
 @pytest.mark.parametrize("register", ["DIV", "TIMA", "TMA", "TAC"])
-def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register, first):
+def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(twinstep_lab, register, first):
     """Elsewhere such a write ends what runs in one go; there it does not. Many lines follow."""
     programs = []
     for value in (5, 6, 0xF0):
@@ -72,7 +72,7 @@ def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register,
                 program.code(f"di\nld a, {value}\n{first}\nldh [{register}], a\nld b, {count}")
                 program.code("on:\ninc c\nadd a, c\nld d, a\ndec b\njr nz, on")
                 programs.append(_noted(program).jump(again).rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
 #: What is written right behind EI: it moves an event that was near, or begins another.
@@ -86,7 +86,7 @@ _MOVES = {
 
 
 @pytest.mark.parametrize("moved", _MOVES)
-def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, moved):
+def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(twinstep_lab, moved):
     """Such a write ends it elsewhere, but not right behind EI; the next one is FF00's."""
     value, register = _MOVES[moved]
     programs = []
@@ -101,11 +101,11 @@ def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, mov
             program.code("on:\ninc bc\nld a, b\ncp 20\njr nz, on")
             _noted(program).write("LCDC", 0x91)
             programs.append(program.jump(begin).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
 @pytest.mark.parametrize("register", ["TAC", "TIMA"])
-def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(lab, register):
+def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(twinstep_lab, register):
     """The write behind EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
     programs = []
     for wait in range(0, 160, 4):
@@ -117,10 +117,10 @@ def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(lab, reg
         program.emit(*(0x00,) * (wait // 4)).code("ei\nhalt\nnop\ninc a")
         programs.append(_noted(program).jump(begin).rom())
     for steps in (1, 4):
-        console.play(lab, programs, steps=steps)
+        console.play(twinstep_lab, programs, steps=steps)
 
 
-def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(lab):
+def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(twinstep_lab):
     """PC's bytes become TMA and TIMA. The handler writes FF00 at once, and then only counts."""
     programs = []
     for tac in (0, 4, 5):
@@ -137,10 +137,10 @@ def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(lab):
             program.jump(0x0535)
             program.put(0x0535, "ei\nspin:\njr spin")
             programs.append(program.rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
-def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
+def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(twinstep_lab):
     """Sprites make lines off the processor's grid: HALT for STAT's and the timer's interrupts."""
     rng = np.random.default_rng(31)
     programs = []
@@ -160,13 +160,13 @@ def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
             program.code(str(rng.choice(("ei", "di", "nop")))).code("halt\nnop")
             _noted(program).read("STAT").read("LY").write("IF", 0).code(RING)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)
 
 
 @pytest.mark.parametrize(
     "stack", [0x0000, 0x0001, 0xFFFF, 0xFF11, 0xFF10, 0x8000, 0x8002, 0xA000, 0xFEA2]
 )
-def test_a_dispatch_that_pushes_into_hardware(lab, stack):
+def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
     """SP=0: the upper byte of PC becomes IE before the interrupt is chosen, the lower is FFFE's.
 
     With SP=FF10 it becomes IF. Code lies where the upper byte lets nothing, something or all be
@@ -202,11 +202,11 @@ def test_a_dispatch_that_pushes_into_hardware(lab, stack):
             program.jump(following)
         program.at = 0x6F00
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=2):
+    for frames in console.play(twinstep_lab, programs, steps=2):
         assert frames["state.b"][-1] == 0x5A
 
 
-def test_buttons_wake_a_halt(lab):
+def test_buttons_wake_a_halt(twinstep_lab):
     """A press between frames: the flag, the wake, with and without the interrupt."""
     rng = np.random.default_rng(32)
     programs = []
@@ -219,11 +219,11 @@ def test_buttons_wake_a_halt(lab):
         _noted(program).write("P1", 0x30).read("IF").write("IE", 0x11).code(RING)
         programs.append(program.jump(again).rom())
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=60)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)
 
 
 @pytest.mark.parametrize("seed", [33, 34])
-def test_all_interrupts_at_once(lab, seed):
+def test_all_interrupts_at_once(twinstep_lab, seed):
     """Timer, STAT, vertical blank, serial port and buttons, with sleep between, at random."""
     rng = np.random.default_rng(seed)
     values = {
@@ -238,4 +238,4 @@ def test_all_interrupts_at_once(lab, seed):
         for _ in range(3)
     ]
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=40)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)

@@ -16,23 +16,23 @@ def _some_programs(first, count):
     return [random_program(seed) for seed in range(first, first + count)]
 
 
-def test_programs_that_use_the_whole_machine(lab):
+def test_programs_that_use_the_whole_machine(twinstep_lab):
     """The contract's random programs, frame by frame, with buttons."""
     rng = np.random.default_rng(55)
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=40)]
-    console.play(lab, _some_programs(1000, 8), steps=held)
+    console.play(twinstep_lab, _some_programs(1000, 8), steps=held)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(2000, 2800, 40))
-def test_many_programs_that_use_the_whole_machine(lab, first):
+def test_many_programs_that_use_the_whole_machine(twinstep_lab, first):
     rng = np.random.default_rng(first)
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=100)]
-    console.play(lab, _some_programs(first, 40), steps=held, skip=2)
+    console.play(twinstep_lab, _some_programs(first, 40), steps=held, skip=2)
 
 
 @pytest.mark.parametrize("place", ["rom", "wram"])
-def test_single_instructions_with_interrupts_between_them(lab, place):
+def test_single_instructions_with_interrupts_between_them(twinstep_lab, place):
     """The timer's, the LCD's and the buttons' interrupts come at any instruction."""
     rng = np.random.default_rng(56)
     programs = []
@@ -56,4 +56,4 @@ def test_single_instructions_with_interrupts_between_them(lab, place):
             program.put(base, writer.data)
         programs.append(program.jump(base).rom())
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=30)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)

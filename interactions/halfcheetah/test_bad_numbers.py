@@ -29,12 +29,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_number_does_what_it_does_in_mujoco(lab, what):
+def test_a_bad_number_does_what_it_does_in_mujoco(twinstep_lab, what):
     """The episode goes on as the reference's does, and the reward is of the jump it made."""
     name, at, value = BAD[what]
     if value is None:
-        value = np.nextafter(np.dtype(lab.runner.dtype).type(1e10), INF)
-    rng = lab.reference.rng(f"bad numbers {what}")
+        value = np.nextafter(np.dtype(twinstep_lab.runner.dtype).type(1e10), INF)
+    rng = twinstep_lab.reference.rng(f"bad numbers {what}")
     states = {n: rng.uniform(-0.1, 0.1, (LANES, 9)) for n in ("qpos", "qvel", "qacc_warmstart")}
     states["elapsed"] = np.zeros(LANES, np.int32)
     states["qpos"][:, 0] += 3.0
@@ -42,8 +42,8 @@ def test_a_bad_number_does_what_it_does_in_mujoco(lab, what):
     given = actions[0, :, 0] if name == "action" else states[name]
     # Of every second lane: the others go on as if nothing were.
     given[::2, at] = value
-    want, _ = lab.oracle.steps(states, actions, some_starts(lab.contract, LANES))
-    got = lab.runner.play_from(states, actions)
-    found = frames_differ(want, got, lab.rules.one_step())
+    want, _ = twinstep_lab.oracle.steps(states, actions, some_starts(twinstep_lab.contract, LANES))
+    got = twinstep_lab.runner.play_from(states, actions)
+    found = frames_differ(want, got, twinstep_lab.rules.one_step())
     if found:
-        lab.fail(f"{', '.join(sorted(found))} differ where {what}")
+        twinstep_lab.fail(f"{', '.join(sorted(found))} differ where {what}")

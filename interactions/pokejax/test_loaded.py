@@ -138,30 +138,30 @@ def _stepped(lab, rows, chosen=(0, 0)):
     return states, {path.removeprefix("state."): value[0] for path, value in want.items()}
 
 
-def test_battles_in_which_nobody_can_do_anything_tie_and_others_do_not(lab):
-    _, after = _stepped(lab, [row[:3] for row in NO_PROGRESS.values()])
+def test_battles_in_which_nobody_can_do_anything_tie_and_others_do_not(twinstep_lab):
+    _, after = _stepped(twinstep_lab, [row[:3] for row in NO_PROGRESS.values()])
     winners = dict(zip(NO_PROGRESS, after["winner"].tolist(), strict=True))
     assert winners == {name: row[3] for name, row in NO_PROGRESS.items()}
 
 
-def test_copies_ties_of_one_with_itself_and_hidden_locks_are_the_references(lab):
-    before, after = _stepped(lab, OTHERS)
+def test_copies_ties_of_one_with_itself_and_hidden_locks_are_the_references(twinstep_lab):
+    before, after = _stepped(twinstep_lab, OTHERS)
     assert after["virtual"][0, 0].tolist() == [True, False, False, False]
     assert between({"seed": before["seed"][1]}, {"seed": after["seed"][1]}) == 7
     assert after["maybe_locked"][2].tolist() == [True, True]
 
 
-def test_what_a_switch_or_an_end_leaves_behind_is_the_references(lab):
+def test_what_a_switch_or_an_end_leaves_behind_is_the_references(twinstep_lab):
     rows = list(LEFT.values())
-    _, after = _stepped(lab, [row[:3] for row in rows], [row[3] for row in rows])
+    _, after = _stepped(twinstep_lab, [row[:3] for row in rows], [row[3] for row in rows])
     found = {name: after[row[4]][i].tolist() for i, (name, row) in enumerate(LEFT.items())}
     assert found == {name: row[5] for name, row in LEFT.items()}
 
 
-def test_battles_that_are_over_stay_as_they_are_among_themselves(lab):
+def test_battles_that_are_over_stay_as_they_are_among_themselves(twinstep_lab):
     ties = [row[:3] for row in NO_PROGRESS.values() if row[3] == TIE]
-    before, after = _stepped(lab, ties)
+    before, after = _stepped(twinstep_lab, ties)
     assert (after["winner"] == TIE).all()
-    played = lab.runner.play_from(before, np.zeros((3, len(ties), 2), np.int32))
+    played = twinstep_lab.runner.play_from(before, np.zeros((3, len(ties), 2), np.int32))
     changed = [path for path, frames in played.items() if (frames[1:] != frames[0]).any()]
     assert not changed

@@ -22,7 +22,7 @@ def _memory(program):
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_all_sources(lab, lcd):
+def test_all_sources(twinstep_lab, lcd):
     """Each upper byte, E0 and above too; OAM is copied to WRAM between."""
     program = _memory(Program().code("di"))
     if not lcd:
@@ -53,11 +53,11 @@ def test_all_sources(lab, lcd):
         ld b, $5A
         """
     )
-    (frames,) = console.play(lab, [program.rest().rom()], steps=8)
+    (frames,) = console.play(twinstep_lab, [program.rest().rom()], steps=8)
     assert frames["state.b"][-1] == 0x5A
 
 
-def test_begun_anew_at_every_byte(lab):
+def test_begun_anew_at_every_byte(twinstep_lab):
     """The second transfer begins 0 to 800 cycles after the first; OAM is read at some times."""
     rng = np.random.default_rng(17)
     programs = []
@@ -74,11 +74,11 @@ def test_begun_anew_at_every_byte(lab):
                 program.word(0xFA, address).emit(0x22)
             program.code("ld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=13):
+    for frames in console.play(twinstep_lab, programs, steps=13):
         assert frames["state.b"][-1] == 0x5A
 
 
-def test_begun_anew_before_its_first_byte(lab):
+def test_begun_anew_before_its_first_byte(twinstep_lab):
     """Twice within 8 to 28 cycles: when OAM is hidden from, and until when."""
     program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000\nld c, $46")
     for between in ("", "nop", "nop\nnop", "nop\nnop\nnop", "inc [hl]", "inc [hl]\nnop\nnop"):
@@ -88,7 +88,7 @@ def test_begun_anew_before_its_first_byte(lab):
             program.emit(*(0x00,) * (wait % 16 // 4)).word(0xFA, 0xFE00).emit(0x22)
             program.word(0xFA, 0xFE9F).emit(0x22).wait(900)
     program.emit(0x06, 0x5A).rest()
-    (frames,) = console.play(lab, [program.rom()], steps=8)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=8)
     assert frames["state.b"][-1] == 0x5A
 
 
@@ -100,7 +100,7 @@ _ADDRESSES = (0xC100, 0xFE42, 0xFEA0, 0xFF05, 0xFF44, 0xFF80, 0xFFFF)
     [((), (0x2A, 0x7E, 0x34, 0x0A, 0x1A, 0x12, 0x22)), ((0xFB,), (0x2A, 0x0A, 0x22))],
     ids=["plain", "behind-ei"],
 )
-def test_what_brings_a_transfer_up_to_date(lab, before, accesses):
+def test_what_brings_a_transfer_up_to_date(twinstep_lab, before, accesses):
     """Its ninth byte changes in the source right behind an access: had it been copied by then?
 
     Behind an EI the write to FF46 ends no slice; that to IF does.
@@ -117,11 +117,11 @@ def test_what_brings_a_transfer_up_to_date(lab, before, accesses):
                     program.code("ld a, $77\nld [$D208], a\ndi").wait(720)
                     program.word(0xFA, 0xFE08).word(0xEA, result)
                     result += 1
-    (frames,) = console.play(lab, [program.emit(0x06, 0x5A).rest().rom()], steps=12)
+    (frames,) = console.play(twinstep_lab, [program.emit(0x06, 0x5A).rest().rom()], steps=12)
     assert frames["state.b"][-1] == 0x5A
 
 
-def test_frames_that_end_within_a_transfer(lab):
+def test_frames_that_end_within_a_transfer(twinstep_lab):
     """A transfer is begun again and again, from a source that is being written."""
     rng = np.random.default_rng(18)
     programs = []
@@ -130,11 +130,11 @@ def test_frames_that_end_within_a_transfer(lab):
         values = {"DMA": (0xC0, 0xC0, 0xC7, 0xD0, 0x80, 0x9F, 0xE0, 0xFE, 0x20), "SCX": (-1,)}
         waits = (0, 12, 100, 400, 640, 652, 700, 900)
         programs.append(script(program, rng, values, ("DMA", "STAT"), waits, 0x1000).rom())
-    console.play(lab, programs, steps=25)
+    console.play(twinstep_lab, programs, steps=25)
 
 
 @pytest.mark.parametrize("way", ["ea", "hl", "de", "push"])
-def test_oam_written_within_a_transfer(lab, way):
+def test_oam_written_within_a_transfer(twinstep_lab, way):
     """What writes to OAM do while it is filled, and what reads give, at each of some times."""
     programs = []
     for lcd in (0x11, 0x91):
@@ -154,10 +154,10 @@ def test_oam_written_within_a_transfer(lab, way):
             program.code("ld [hl+], a").word(0xFA, place).code("ld [hl+], a").wait(800 - wait)
             program.word(0xFA, place).code("ld [hl+], a\nld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)
 
 
-def test_oam_written_before_a_transfers_first_byte(lab):
+def test_oam_written_before_a_transfers_first_byte(twinstep_lab):
     """The write is lost already: the last sprite is drawn as it was until its bytes come."""
     programs = []
     for access in (0x77, 0x70, 0x36):  # ld [hl], a; ld [hl], b; ld [hl], n
@@ -171,4 +171,4 @@ def test_oam_written_before_a_transfers_first_byte(lab):
             program.code(f"line:\nldh a, [LY]\ncp {line}\njr nz, line").wait(252)
             program.write("DMA", 0xD0).emit(access).emit(*(90,) * (access == 0x36)).wait(900)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)

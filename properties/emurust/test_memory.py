@@ -14,7 +14,7 @@ def _on(program, lcd):
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_every_address_is_read(lab, lcd):
+def test_every_address_is_read(twinstep_lab, lcd):
     """All 64 KB through [hl+], into a ring in WRAM that is longer than a frame takes."""
     program = _on(Program(), lcd)
     rng = np.random.default_rng(5)
@@ -49,12 +49,12 @@ def test_every_address_is_read(lab, lcd):
         ld b, $5A
         """
     )
-    (frames,) = console.play(lab, [program.rest().rom()], steps=30)
+    (frames,) = console.play(twinstep_lab, [program.rest().rom()], steps=30)
     assert frames["state.b"][-1] == 0x5A
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_hardware_registers_read_what_they_keep_of_a_write(lab, lcd):
+def test_hardware_registers_read_what_they_keep_of_a_write(twinstep_lab, lcd):
     """FF00 to FF7F with several bytes each, read at once and once more after all of them."""
     rng = np.random.default_rng(6)
     programs = []
@@ -74,7 +74,7 @@ def test_hardware_registers_read_what_they_keep_of_a_write(lab, lcd):
         for low in range(0x80):
             program.read(low)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=4):
+    for frames in console.play(twinstep_lab, programs, steps=4):
         assert frames["state.b"][-1] == 0x5A
 
 
@@ -93,7 +93,7 @@ AREAS = {
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_each_area_keeps_what_is_written(lab, lcd):
+def test_each_area_keeps_what_is_written(twinstep_lab, lcd):
     """Written in each of the ways there are, at any time of a line, and read in another."""
     rng = np.random.default_rng(8)
     programs = []
@@ -128,12 +128,12 @@ def test_each_area_keeps_what_is_written(lab, lcd):
                 program.word(0x21, address).emit((0x7E, 0x2A, 0x46, 0x86)[number >> 1 & 3])
             program.word(0xEA, 0xC000 + number).wait(4 * int(rng.integers(12)))
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=3):
+    for frames in console.play(twinstep_lab, programs, steps=3):
         assert frames["state.b"][-1] == 0x5A
 
 
 @pytest.mark.parametrize("area", [0x8000, 0xFE00], ids=["vram", "oam"])
-def test_the_lcd_blocks_an_area_at_each_time_of_a_line(lab, area):
+def test_the_lcd_blocks_an_area_at_each_time_of_a_line(twinstep_lab, area):
     """By the accesses that ask it, every four cycles of a line; what was there is not FF."""
     programs = []
     for access in (0x7E, 0x1A, 0x12):  # ld a, [hl]; ld a, [de]; ld [de], a
@@ -146,5 +146,5 @@ def test_the_lcd_blocks_an_area_at_each_time_of_a_line(lab, area):
             program.emit(0x3E, 0x77, access).word(0xEA, 0xC000 + number)
             program.wait(456 + 4 - 56)  # what stands above takes the 56
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=5):
+    for frames in console.play(twinstep_lab, programs, steps=5):
         assert frames["state.b"][-1] == 0x5A

@@ -29,7 +29,7 @@ def _begin(program):
     return program.code("di").write("TAC", 5)
 
 
-def test_every_instruction_in_rom(lab):
+def test_every_instruction_in_rom(twinstep_lab):
     rng = np.random.default_rng(1)
     ops = [CASES[i] for i in rng.permutation(np.repeat(np.arange(len(CASES)), TRIES))]
     programs = []
@@ -38,7 +38,7 @@ def test_every_instruction_in_rom(lab):
         writer = Writer(program.at, rng)
         ops = _fill(writer, ops, 0x7F00 - START)
         programs.append(program.emit(*writer.data).emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=5):
+    for frames in console.play(twinstep_lab, programs, steps=5):
         assert frames["state.b"][-1] == 0x5A
 
 
@@ -52,7 +52,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_instruction_elsewhere(lab, place):
+def test_every_instruction_elsewhere(twinstep_lab, place):
     """Instructions that are fetched from RAM have other times for what they read and write."""
     base, size, away = PLACES[place]
     rng = np.random.default_rng(base)
@@ -72,7 +72,7 @@ def test_every_instruction_elsewhere(lab, place):
             copy(program, source, base, len(writer.data)).jump(base)
             source += len(writer.data)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=30):
+    for frames in console.play(twinstep_lab, programs, steps=30):
         assert frames["state.b"][-1] == 0x5A
 
 
@@ -87,7 +87,7 @@ _BY_POINTER = (
 _BY_STACK = ((0xC1,), (0xD1,), (0xE1,), (0xF1,), (0xC5,), (0xD5,), (0xE5,), (0xF5,))
 
 
-def test_memory_is_accessed_at_the_time_within_an_instruction(lab):
+def test_memory_is_accessed_at_the_time_within_an_instruction(twinstep_lab):
     """TIMA counts every 16 cycles: each instruction at it, begun at each of 4 places between."""
     cases = [(op, 0xDD00) for op in _BY_POINTER]
     cases += [(op, stack) for op in _BY_STACK for stack in (0xFF04, 0xFF05, 0xFF06, 0xFF07)]
@@ -102,7 +102,7 @@ def test_memory_is_accessed_at_the_time_within_an_instruction(lab):
                 program.code("push af\npush bc\npush de\npush hl\nldh a, [TIMA]\npush af")
                 place -= 10
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=4):
+    for frames in console.play(twinstep_lab, programs, steps=4):
         assert frames["state.b"][-1] == 0x5A
 
 
@@ -145,10 +145,10 @@ def _operands_in_vram(rng):
     return program.rom()
 
 
-def test_operands_in_vram_while_the_lcd_reads_it(lab):
+def test_operands_in_vram_while_the_lcd_reads_it(twinstep_lab):
     """Of code in VRAM the LCD blocks operands in mode 3, not opcodes; at each place of a line.
 
     Blocked bytes read FF. Where that leads, there is a `ret`: all VRAM, HRAM and IE hold one.
     """
     programs = [_operands_in_vram(np.random.default_rng(seed)) for seed in range(4)]
-    console.play(lab, programs, steps=90)
+    console.play(twinstep_lab, programs, steps=90)

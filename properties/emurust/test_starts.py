@@ -16,10 +16,12 @@ LANES = 8
 
 
 @pytest.mark.parametrize(("seeded", "frames", "waits"), STARTS)
-def test_the_first_frame_matches_wherever_the_seed_is_poked(lab, tmp_path, seeded, frames, waits):
+def test_the_first_frame_matches_wherever_the_seed_is_poked(
+    twinstep_lab, tmp_path, seeded, frames, waits
+):
     """Also where no frame is played behind the seed, so that none has been drawn."""
     rules = f"seed=Value(0xFFF0, 6), seed_frame={seeded}, start_frames={frames}, waits={waits}"
-    other = console.with_rules(lab, tmp_path, rules)
+    other = console.with_rules(twinstep_lab, tmp_path, rules)
     try:
         seeds = np.random.default_rng(0).integers(0, 2**32, (LANES, 2), np.uint32)
         starts = starts_of(other.contract, seeds)

@@ -32,7 +32,7 @@ FOES = {
 
 
 @pytest.fixture(scope="module")
-def rng():
+def twinstep_rng():
     return np.random.default_rng(0)
 
 
@@ -94,15 +94,17 @@ def _change_members(new, state, foe, rng):
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_observation_and_mask_stay_where_only_hidden_things_change(lab, rng, player):
+def test_observation_and_mask_stay_where_only_hidden_things_change(
+    twinstep_lab, twinstep_rng, player
+):
     """Everything that the player may not know is replaced at once; its own view is the same."""
-    states = _states(lab, rng)
-    changed = _hidden_changed(states, player, rng)
+    states = _states(twinstep_lab, twinstep_rng)
+    changed = _hidden_changed(states, player, twinstep_rng)
     before, after = (_view(each) for each in (states, changed))
     for name in ("obs", "legal"):
         one, two = getattr(before, name)[:, player], getattr(after, name)[:, player]
         wrong = np.argwhere((one != two).reshape(len(one), -1))
-        names = lab.contract.observation.names
+        names = twinstep_lab.contract.observation.names
         assert not len(wrong), (name, names[wrong[0, 1]] if name == "obs" else wrong[0])
     # The foe's own view does change: something was replaced indeed.
     assert (before.obs[:, 1 - player] != after.obs[:, 1 - player]).any(-1).mean() > 0.99

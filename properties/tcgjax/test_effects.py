@@ -114,9 +114,9 @@ def _played(lab):
 
 
 @pytest.mark.parametrize("code", codes())
-def test_an_effect_is_the_references(lab, code):
+def test_an_effect_is_the_references(twinstep_lab, code):
     """Used on its boards, with all that it asks for, an effect does the same on both sides."""
-    played = _played(lab)
+    played = _played(twinstep_lab)
     rows = np.flatnonzero(played.code == codes().index(code))
     want, got = (mask[rows] for mask in played.legal)
     assert np.array_equal(want, got), f"legal actions differ on board {rows[(want != got).any(1)]}"
@@ -124,18 +124,20 @@ def test_an_effect_is_the_references(lab, code):
         # Every frame is cut to the boards of this code, to be compared as one step from states.
         mine = [{path: values[:, rows] for path, values in frame.items()} for frame in frames]
         wrong = np.zeros(len(rows), bool)
-        for where in frames_differ(*mine, lab.rules.from_placed()).values():
+        for where in frames_differ(*mine, twinstep_lab.rules.from_placed()).values():
             wrong |= where.reshape(-1, len(rows)).any(0)
         if wrong.any():
             at = int(rows[wrong.argmax()])
             case = Case(
                 "step",
-                take_lanes(some_starts(lab.contract, 1), 0),
+                take_lanes(some_starts(twinstep_lab.contract, 1), 0),
                 actions[None, at],
                 {name: values[at] for name, values in states.items()},
             )
-            lab.require_agreement(case, f"{code}: {wrong.sum()} of {len(rows)} boards differ:")
-    _require_both(lab, played, code, rows)
+            twinstep_lab.require_agreement(
+                case, f"{code}: {wrong.sum()} of {len(rows)} boards differ:"
+            )
+    _require_both(twinstep_lab, played, code, rows)
 
 
 def _require_both(lab, played, code, rows):

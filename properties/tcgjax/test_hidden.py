@@ -68,14 +68,14 @@ def _view(states):
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_view_and_mask_stay_where_only_hidden_things_change(lab, player):
+def test_view_and_mask_stay_where_only_hidden_things_change(twinstep_lab, player):
     """On both sides, each of which builds its own observation."""
-    rng = lab.reference.rng("hidden", str(player))
-    states = _states(lab, rng)
+    rng = twinstep_lab.reference.rng("hidden", str(player))
+    states = _states(twinstep_lab, rng)
     rows = [{name: values[n] for name, values in states.items()} for n in range(STATES)]
     changed = [hidden_changed(row, player, rng) for row in rows]
     others = {name: np.stack([row[name] for row in changed]) for name in states}
-    names = lab.contract.observation.names
+    names = twinstep_lab.contract.observation.names
     one, two = (_view(each) for each in (states, others))
     for path in ("obs", "legal"):
         wrong = np.argwhere((one[path][:, player] != two[path][:, player]).reshape(STATES, -1))

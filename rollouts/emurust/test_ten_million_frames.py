@@ -30,28 +30,28 @@ def _shows_a_game(facts, row):
 
 @pytest.mark.gates("lockstep")
 @pytest.mark.needs(when=_shows_a_game, why="played by the variant that shows the whole picture")
-def test_its_share_of_ten_million_random_frames_matches(lab):
+def test_its_share_of_ten_million_random_frames_matches(twinstep_lab):
     """TWINSTEP_SEED plays a run's episodes again; without it they are new each time."""
-    params = lab.contract.params
-    if lab.reference.harness.imported:
+    params = twinstep_lab.contract.params
+    if twinstep_lab.reference.harness.imported:
         raise NeedsOracle("exported traces have the episodes they have")
     seed = int(os.environ.get("TWINSTEP_SEED") or secrets.randbits(32))
     # The games play different episodes.
     rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])
     share, frames, episodes = FRAMES / len(GAMES), 0, 0
-    lanes = lanes_of(lab.contract)
-    for driver in _in_turn(lab.contract.drivers):
+    lanes = lanes_of(twinstep_lab.contract)
+    for driver in _in_turn(twinstep_lab.contract.drivers):
         if frames >= share:
             break
-        said = f"{lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
-        lab.reference.harness.settings.progress(said)
+        said = f"{twinstep_lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
+        twinstep_lab.reference.harness.settings.progress(said)
         chosen = rng.integers(2**32, size=(CHUNKS * lanes, 2), dtype=np.uint32)
-        outcome = _compare(lab, driver, chosen, lanes)
-        lab.require_equal(outcome)
+        outcome = _compare(twinstep_lab, driver, chosen, lanes)
+        twinstep_lab.require_equal(outcome)
         frames += outcome.steps * params["frame_skip"]
         episodes += outcome.episodes
-    lab.notes["lines"] = [
-        f"L3 {lab.pair.label}: {frames:,} frames in {episodes:,} episodes, no difference; "
+    twinstep_lab.notes["lines"] = [
+        f"L3 {twinstep_lab.pair.label}: {frames:,} frames in {episodes:,} episodes, no difference; "
         f"TWINSTEP_SEED={seed}"
     ]
 

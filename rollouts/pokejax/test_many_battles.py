@@ -20,16 +20,22 @@ HORIZON = 1100
     when=lambda facts, row: facts.pair.subject.variant.name in ("randbats", "anything"),
     why="random-battle teams and random movesets only",
 )
-def test_ten_thousand_new_random_battles_match(lab):
+def test_ten_thousand_new_random_battles_match(twinstep_lab):
     """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
-    lab.notes["lines"] = [f"L3 {lab.pair.label}: {BATTLES} battles of seed {seed}"]
+    twinstep_lab.notes["lines"] = [
+        f"L3 {twinstep_lab.pair.label}: {BATTLES} battles of seed {seed}"
+    ]
     print(f"TWINSTEP_SEED={seed}")
     rng = np.random.default_rng(seed)
     ended = 0
     for _ in range(BATTLES // PART):
         drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
-        traces = lab.reference.recorded("random", starts_of(lab.contract, drawn), HORIZON)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        traces = twinstep_lab.reference.recorded(
+            "random", starts_of(twinstep_lab.contract, drawn), HORIZON
+        )
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         ended += traces.total("terminated")
     assert ended == BATTLES

@@ -36,9 +36,13 @@ PLAYED = [
 HORIZON = 40
 
 
-def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(lab):
-    traces = lab.reference.recorded("random", starts_of(TIES + PLAYED), HORIZON)
-    lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(
+    twinstep_lab,
+):
+    traces = twinstep_lab.reference.recorded("random", starts_of(TIES + PLAYED), HORIZON)
+    twinstep_lab.require_equal(
+        check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+    )
     # Something was asked: the reference tied with exactly these, and played the others.
     lengths = np.concatenate([chunk.lengths for chunk in traces.chunks()])
     assert (lengths == 0).tolist() == [True] * len(TIES) + [False] * len(PLAYED)

@@ -33,15 +33,19 @@ def _rng(lab, what):
     when=lambda facts, row: facts.pair.subject.variant.name in ("apex", "invented"),
     why="decks of each set by the usual rules only",
 )
-def test_five_thousand_new_games_match(lab):
+def test_five_thousand_new_games_match(twinstep_lab):
     """Real and invented cards, half each, by all drivers in turn."""
-    rng = _rng(lab, f"{GAMES} new games")
+    rng = _rng(twinstep_lab, f"{GAMES} new games")
     ended = 0
     for part in range(GAMES // PART):
         drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
-        driver = lab.contract.drivers[part % len(lab.contract.drivers)]
-        traces = lab.reference.recorded(driver, starts_of(lab.contract, drawn), 1200)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        driver = twinstep_lab.contract.drivers[part % len(twinstep_lab.contract.drivers)]
+        traces = twinstep_lab.reference.recorded(
+            driver, starts_of(twinstep_lab.contract, drawn), 1200
+        )
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         ended += traces.total("terminated")
     assert ended == GAMES
 
@@ -49,17 +53,19 @@ def test_five_thousand_new_games_match(lab):
 @pytest.mark.needs(
     when=lambda facts, row: facts.pair.subject.variant.name == "apex", why="once is enough"
 )
-def test_games_by_rules_drawn_for_this_run_match(lab):
+def test_games_by_rules_drawn_for_this_run_match(twinstep_lab):
     """An engine that plays the game from memory, and not by its contract, fails."""
-    rng = _rng(lab, "100 games by drawn rules")
+    rng = _rng(twinstep_lab, "100 games by drawn rules")
     drawn = rng.integers(0, 2**32, (100, 2)).astype(np.uint32)
-    starts = starts_of(lab.contract, drawn)
+    starts = starts_of(twinstep_lab.contract, drawn)
     assert list(DRAWN) == list(RULES)
     columns = [
         rng.choice(np.arange(low, high + 1, step), 100) for low, high, step in DRAWN.values()
     ]
     starts.fields["rules"] = np.stack(columns, 1).astype(np.int16)
     for driver in ("busy", "loose"):
-        traces = lab.reference.recorded(driver, starts, 1500)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        traces = twinstep_lab.reference.recorded(driver, starts, 1500)
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         assert traces.total("terminated") == 100

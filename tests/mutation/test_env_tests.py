@@ -72,12 +72,12 @@ pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.o
 
 @hypothesis.settings(suppress_health_check=list(hypothesis.HealthCheck))
 @hypothesis.given(drawn=st.lists(st.integers()))
-def test_notes(lab, drawn):
+def test_notes(twinstep_lab, drawn):
     with pathlib.Path("notes").open("a") as file:
         print(drawn, file=file)
     assert len(drawn) < 3
 """
-_AS_OWN = "from twinstep.mutation import own; own.packages = lambda env: ['drawn']; own._main"
+_AS_OWN = "from twinstep.mutation import env_tests as own; own.packages = lambda env: ['drawn']; own._main"
 
 
 def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):
@@ -100,11 +100,11 @@ import pytest
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.one_variant]
 
-def test_one(lab):
+def test_one(twinstep_lab):
     assert False, "one"
 
 @pytest.mark.parametrize("way", ["here", "there"])
-def test_two(lab, way):
+def test_two(twinstep_lab, way):
     assert False, f"two, {way}"
 """
 _TWO_THERE = "properties/drawn/test_two.py::test_two[pong@fs8-jax-there]"

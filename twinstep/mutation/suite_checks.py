@@ -11,6 +11,7 @@ from typing import Any
 from twinstep.project import registry
 from twinstep.testing.applicability import Facts, needs_of, why_not
 from twinstep.testing.harness import Lab
+from twinstep.testing.run import DRIVER, MODULE
 
 _TESTS = {
     1: (
@@ -59,11 +60,11 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
             continue
         wanted = inspect.signature(test).parameters
         rows: list[dict[str, Any]] = [{}]
-        if "module" in wanted:
+        if MODULE in wanted:
             # Others cannot be called: they only say whose a field is.
-            rows = [{"module": module.name} for module in lab.contract.modules if module.inputs]
-        elif "driver" in wanted:
-            rows = [{"driver": driver} for driver in lab.contract.drivers]
+            rows = [{MODULE: module.name} for module in lab.contract.modules if module.inputs]
+        elif DRIVER in wanted:
+            rows = [{DRIVER: driver} for driver in lab.contract.drivers]
         elif "parametrize" in marks:
             name, values = marks["parametrize"]
             rows = [{name: value} for value in values]
