@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import shared_memory
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from twinstep._lib.rpc import ChildProcess, serve
 from twinstep.contract import Contract
 from twinstep.frames import Fields
 from twinstep.project import registry
@@ -93,26 +93,19 @@ class InProcesses:
             self._out[name] = np.ndarray(shape, dtype, self._memory[name].buf)
         self._edges = _edges(lanes, threads)
         names = {name: memory.name for name, memory in self._memory.items()}
-        spawn = multiprocessing.get_context("spawn")
-        self._pipes, self._children = [], []
-        for first, last in self._edges:
-            mine, theirs = spawn.Pipe()
-            asked = (theirs, make, dict(contract.params), names, shapes, first, last)
-            child = spawn.Process(target=_serve, args=asked, daemon=True)
-            child.start()
-            self._pipes.append(mine)
-            self._children.append(child)
+        shared = make, dict(contract.params), names, shapes
+        self._children = [ChildProcess.spawn(_serve, *shared, *edge) for edge in self._edges]
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
         """Begin the episodes of seeds u32[N, 2]; actions [T, N, P, ...] are of every `play`."""
-        for pipe, (first, last) in zip(self._pipes, self._edges, strict=True):
-            pipe.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
+        for child, (first, last) in zip(self._children, self._edges, strict=True):
+            child.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
         self._answers()
 
     def play(self) -> None:
         """Play all steps."""
-        for pipe in self._pipes:
-            pipe.send(("play",))
+        for child in self._children:
+            child.send(("play",))
         self._answers()
 
     def shown(self) -> Fields:
@@ -121,16 +114,16 @@ class InProcesses:
 
     def state(self) -> Fields:
         """Return the state's fields [N, ...]."""
-        for pipe in self._pipes:
-            pipe.send(("state",))
+        for child in self._children:
+            child.send(("state",))
         return _joined(self._answers())
 
     def _answers(self) -> list[Any]:
-        return [pipe.recv() for pipe in self._pipes]
+        return [child.receive() for child in self._children]
 
     def __del__(self) -> None:
         for child in self._children:
-            child.terminate()
+            child.kill()
         self._out.clear()
         for memory in self._memory.values():
             memory.close()
@@ -154,20 +147,23 @@ def _serve(
         for name, (dtype, shape) in shapes.items()
     }
     actions: Any = None
-    while True:
-        try:
-            asked = pipe.recv()
-        except EOFError:
-            return
-        answer: Any = None
-        if asked[0] == "begin":
-            actions = asked[2]
-            part.begin(asked[1])
-        elif asked[0] == "play":
+
+    def answer(request: tuple[Any, ...]) -> Fields | None:
+        nonlocal actions
+        if request[0] == "begin":
+            actions = request[2]
+            part.begin(request[1])
+        elif request[0] == "play":
             part.play(actions, out)
         else:
-            answer = part.state()
-        pipe.send(answer)
+            return part.state()
+        return None
+
+    serve(pipe, answer, _raised)
+
+
+def _raised(error: BaseException) -> NoReturn:
+    raise error  # ends the process, with its traceback on the terminal
 
 
 def _shapes(

@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from twinstep._lib import rpc
 from twinstep.bench.checksum import Checksum, Digests
 from twinstep.bench.dispatch import entries
 from twinstep.bench.mean_check import Means, means
@@ -54,19 +53,13 @@ class Child:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._end, other = Pipe()
         variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads)) | dict(job.variables)
-        with other:
-            self._process = subprocess.Popen(
-                [job.python or sys.executable, "-m", "twinstep.bench.worker", str(other.fileno())],
-                env=os.environ | variables,
-                cwd=job.folder or None,
-                pass_fds=[other.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=self._errors,
-                stderr=self._errors,
-            )
+        program = [job.python or sys.executable, "-m", "twinstep.bench.worker"]
+        self._child = rpc.ChildProcess.run(
+            lambda descriptor: [*program, str(descriptor)],
+            os.environ | variables,
+            cwd=job.folder or None,
+        )
         try:
             self.facts: dict[str, Any] = self.ask(job)
         except BaseException:
@@ -75,14 +68,14 @@ class Child:
 
     def ask(self, request: Any) -> Any:
         """Send a request and return its answer. Failed or UserError if the child says so."""
+        patience = PEERS_PATIENCE if self.job.peer else PATIENCE
         try:
-            self._end.send(request)
-            patience = PEERS_PATIENCE if self.job.peer else PATIENCE
-            if not self._end.poll(patience):
-                raise Failed(f"{self._who()} gave no answer for {patience:.0f} s")
-            answer = self._end.recv()
-        except (EOFError, ConnectionError):
-            raise Failed(f"{self._who()} ended: {self._last_words()}") from None
+            answer = self._child.ask(request, patience)
+        except rpc.Silent:
+            raise Failed(f"{self._who()} gave no answer for {patience:.0f} s") from None
+        except rpc.Ended as end:
+            text = self._child.last_words() or f"exit code {end.code}"
+            raise Failed(f"{self._who()} ended: {text}") from None
         if isinstance(answer, UserError):
             raise answer
         if isinstance(answer, Failed):
@@ -91,13 +84,7 @@ class Child:
 
     def close(self) -> None:
         """End the process. May be called again."""
-        self._end.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        self._errors.close()
+        self._child.close(5.0)
 
     def __enter__(self) -> Child:
         return self
@@ -107,12 +94,6 @@ class Child:
 
     def _who(self) -> str:
         return f"the process of {self.job.peer or self.job.backend or 'the reference'}"
-
-    def _last_words(self) -> str:
-        self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else f"exit code {self._process.returncode}"
 
 
 class _Host:
@@ -212,24 +193,26 @@ def _timed(act: Callable[[], Any]) -> float:
 
 def _serve(end: Connection) -> None:
     host: Any = None
-    while True:
-        try:
-            request = end.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        try:
-            if isinstance(request, Job):
-                host = _Host(request)
-                answer = host.facts()
-            else:
-                method, *args = request
-                answer = getattr(host, method)(*args)
-        except UserError as error:
-            answer = UserError(str(error))
-        except Exception as error:  # candidates and bridges raise anything
-            first = str(error).strip().partition("\n")[0]
-            answer = Failed(f"{type(error).__name__}: {first}")
-        end.send(answer)
+
+    def answer(request: Any) -> Any:
+        nonlocal host
+        if isinstance(request, Job):
+            host = _Host(request)
+            return host.facts()
+        method, *args = request
+        return getattr(host, method)(*args)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        rpc.serve(end, answer, _failure)
+
+
+def _failure(error: BaseException) -> Exception:
+    if isinstance(error, UserError):
+        return UserError(str(error))
+    if not isinstance(error, Exception):
+        raise error
+    first = str(error).strip().partition("\n")[0]  # candidates and bridges raise anything
+    return Failed(f"{type(error).__name__}: {first}")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import twinstep
+from twinstep._lib import rpc
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
 from twinstep.project import registry
@@ -201,29 +202,28 @@ def serve(handle: int, life_file: str) -> None:
     with open(life_file, "r+b") as file:
         life = mmap.mmap(file.fileno(), LIFE.size)
     host: OracleHost | None = None
-    while True:
-        try:
-            method, args = pipe.recv()
-        except (EOFError, OSError):
-            break
-        try:
-            if method == "open":
-                _require_same(args[2])
-                host = OracleHost(life, args[0], args[1])
-                answer: tuple[str, Any] = ("ok", host.methods())
-            else:
-                answer = ("ok", getattr(host, method)(*args))
-        except (UserError, ContractBroken, NotCallable) as error:
-            answer = ("raise", error)
-        except Exception as error:
-            answer = ("failed", (f"{type(error).__name__}: {error}", traceback.format_exc()))
-        try:
-            pipe.send(answer)
-        except BrokenPipeError:
-            break
+
+    def answer(request: tuple[str, tuple[Any, ...]]) -> tuple[str, Any]:
+        nonlocal host
+        method, args = request
+        if method == "open":
+            _require_same(args[2])
+            host = OracleHost(life, args[0], args[1])
+            return "ok", host.methods()
+        return "ok", getattr(host, method)(*args)
+
+    rpc.serve(pipe, answer, _failure)
     if host is not None:
         host.oracle.close()
     os._exit(0)
+
+
+def _failure(error: BaseException) -> tuple[str, Any]:
+    if isinstance(error, UserError | ContractBroken | NotCallable):
+        return "raise", error
+    if not isinstance(error, Exception):
+        raise error
+    return "failed", (f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
 def _require_same(file: str) -> None:

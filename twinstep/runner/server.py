@@ -13,6 +13,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from twinstep._lib.rpc import serve as serve_requests
 from twinstep.environment import CandidateRef, Variant
 from twinstep.frames import Frame
 from twinstep.project import registry
@@ -20,7 +21,7 @@ from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, offers
 from twinstep.runner import guard
 from twinstep.runner.runner import Runner
-from twinstep.runner.wire import Held, pack, unpack
+from twinstep.runner.wire import WIRE, Held
 
 #: Optional methods that make sense from afar, beside those of the ladder.
 METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
@@ -97,23 +98,18 @@ def serve(handle: int) -> None:
     faulthandler.enable()
     pipe = Connection(handle)
     host: CandidateHost | None = None
+
+    def answer(request: Any) -> Any:
+        nonlocal host
+        if host is None:
+            host = CandidateHost(*request)
+            return "ok", host.about()
+        return "ok", host.answer(*request)
+
     guard.begin(handle)
-    while True:
-        try:
-            request = unpack(pipe.recv_bytes())
-        except (EOFError, OSError):
-            break
-        try:
-            if host is None:
-                host = CandidateHost(*request)
-                answer: Any = ("ok", host.about())
-            else:
-                answer = ("ok", host.answer(*request))
-            data = pack(answer)
-        except BaseException as error:
-            data = pack(("raised", type(error).__name__, str(error), traceback.format_exc()))
-        try:
-            pipe.send_bytes(data)
-        except OSError:
-            break
+    serve_requests(pipe, answer, _failure, WIRE)
     os._exit(0)
+
+
+def _failure(error: BaseException) -> tuple[str, ...]:
+    return "raised", type(error).__name__, str(error), traceback.format_exc()

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from twinstep._lib.rpc import Codec
 from twinstep.frames import Frame, Start
 from twinstep.protocols import ModuleCall
 
@@ -55,6 +56,9 @@ def unpack(data: bytes) -> Any:
     if used != len(rest):
         raise Garbled(f"{len(rest) - used} bytes too many")
     return value
+
+
+WIRE = Codec(pack, unpack)
 
 
 def _described(value: Any, arrays: list[np.ndarray]) -> Any:
