@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twinstep._lib.markdown import table
 from twinstep.bench import mean_check
 from twinstep.bench.targets import FEW
 from twinstep.bench.training_cell import training_rows
@@ -250,8 +251,7 @@ def _number(value: float) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    return "\n".join(table(rows, " --- "))
 
 
 def _all(result: Result, name: str) -> list[str]:

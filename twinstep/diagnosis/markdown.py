@@ -12,6 +12,7 @@ import numpy as np
 
 from twinstep._lib import paths
 from twinstep._lib.json_values import text_of
+from twinstep._lib.markdown import table
 from twinstep.diagnosis.report import encode, has_case, headline
 from twinstep.project.source_view import candidate_source
 
@@ -171,18 +172,13 @@ def _diff_table(record: dict[str, Any]) -> str:
     if not record["diff"]:
         return ""
     draws = record["draws"]
-    lines = [
-        "## What differs",
-        "| field | before | oracle | candidate | error |",
-        "|---|---|---|---|---|",
-    ]
+    rows = [["field", "before", "oracle", "candidate", "error"]]
     for row in record["diff"][:16]:
         before = "" if row["before"] is None else text_of(row["before"])
         size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
-        lines.append(
-            f"| {row['path']} | {before} | {text_of(row['oracle'])} | "
-            f"{text_of(row['candidate'])} | {size} |"
-        )
+        sides = text_of(row["oracle"]), text_of(row["candidate"])
+        rows.append([row["path"], before, *sides, size])
+    lines = ["## What differs", *table(rows)]
     if record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
     if draws:
@@ -195,12 +191,12 @@ def _diff_table(record: dict[str, Any]) -> str:
 def _call_text(call: dict[str, Any]) -> str:
     inputs = ", ".join(f"{n}={text_of(v)}" for n, v in call["inputs"].items())
     lines = ["## Module call that differs", f"{call['module']}({inputs})"]
-    lines += ["| output | oracle | candidate |", "|---|---|---|"]
+    rows = [["output", "oracle", "candidate"]]
     for name, want in call["oracle"].items():
         got = call["candidate"].get(name)
         mark = "" if text_of(want) == text_of(got) else " <-"
-        lines.append(f"| {name} | {text_of(want)} | {text_of(got)}{mark} |")
-    return "\n".join(lines)
+        rows.append([name, text_of(want), text_of(got) + mark])
+    return "\n".join([*lines, *table(rows)])
 
 
 def _told_text(lines: list[str]) -> str:
@@ -211,15 +207,8 @@ def _told_text(lines: list[str]) -> str:
 
 
 def _last_table(last: dict[str, Any]) -> str:
-    names = last["names"]
-    lines = [
-        "## Last agreeing steps",
-        f"| t | {' | '.join(names)} |",
-        "|---" * (len(names) + 1) + "|",
-    ]
-    for t, values in last["rows"]:
-        lines.append(f"| {t} | {' | '.join(text_of(v) for v in values)} |")
-    return "\n".join(lines)
+    rows = ([t, *map(text_of, values)] for t, values in last["rows"])
+    return "\n".join(["## Last agreeing steps", *table([["t", *last["names"]], *rows])])
 
 
 def _done(record: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,16 +16,15 @@ from typing import Any
 import numpy as np
 
 from twinstep import contract, drivers, frames
+from twinstep._lib import hashing
 from twinstep.contract import canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.inputs.batching import lanes_of
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
-from twinstep.project.source_hash import package_folder
+from twinstep.project.source_hash import hash_of, package_folder, sources_below
 from twinstep.reference import recording, trace_file, worker
-
-_BUILT = {"__pycache__", "target", "node_modules"}
 
 
 def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
         "bridge": sources_below(package_folder(subject.env.oracle.package)),
         "driver": driver,
         "driver_source": _driver_sources(subject, driver),
-        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract),
+        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract, hashing),
         "python": "{}.{}".format(*sys.version_info),
         "numpy": np.__version__,
         "starts": start_bytes.hexdigest(),
@@ -61,29 +59,6 @@ def sources_of(*modules: ModuleType) -> str:
     """Return the sha256 of these modules' sources."""
     text = "".join(inspect.getsource(module) for module in modules)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def sources_below(folder: Path, without: Iterable[Path] = ()) -> str:
-    """Return the sha256 over names and bytes of a package's files, compiled modules included.
-
-    without: folders inside it that do not count.
-    """
-    left_out = set(without)
-    found = []
-    for path in folder.rglob("*"):
-        inner = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part in _BUILT for part in inner.parts)
-        if not hidden and path.suffix != ".pyc" and left_out.isdisjoint(path.parents):
-            found.append((inner.as_posix(), path))
-    return _hash_of((name, path) for name, path in sorted(found) if path.is_file())
-
-
-def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
-    total = hashlib.sha256()
-    for name, path in files:
-        data = path.read_bytes()
-        total.update(f"{name}\0{len(data)}\0".encode() + data)
-    return total.hexdigest()
 
 
 def _driver_sources(subject: EnvVariant, driver: str) -> str:
@@ -113,4 +88,4 @@ def _home_sources(home: str, candidates: set[Path]) -> str:
         return sources_below(package_folder(package), candidates)
     # A module outside any package may import the modules beside it.
     folder = Path(str(importlib.import_module(home).__file__)).parent
-    return _hash_of((path.name, path) for path in sorted(folder.glob("*.py")))
+    return hash_of((path.name, path) for path in sorted(folder.glob("*.py")))
