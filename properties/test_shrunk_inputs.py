@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import of_a_board, some_starts
+from twinstep.inputs.sampling import some_starts, takes_whole_state
 
 pytestmark = pytest.mark.level1
 
@@ -53,7 +53,7 @@ def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
     if not (lab.runner.offers("call") and lab.oracle.offers("call")):
         pytest.skip("calling a module alone needs `call` on both sides")
     declared = lab.contract.module(module)
-    if of_a_board(declared, lab.contract) and lab.oracle.offers("places"):
+    if takes_whole_state(declared, lab.contract) and lab.oracle.offers("places"):
         pytest.skip("only the reference places boards of this game: see test_modules")
     row = st.fixed_dictionaries({field.name: _values(field) for field in declared.inputs})
     rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))

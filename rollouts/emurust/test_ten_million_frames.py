@@ -10,7 +10,7 @@ import pytest
 
 from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.emurust.roms.games import GAMES
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.inputs.seeds import starts_of
 from twinstep.reference.trace_set import TraceSet
 from twinstep.testing.harness import NeedsOracle
@@ -35,7 +35,7 @@ def test_its_share_of_ten_million_random_frames_matches(lab):
     # The games play different episodes.
     rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])
     share, frames, episodes = FRAMES / len(GAMES), 0, 0
-    lanes = lanes_of(lab.contract)
+    lanes = chunk_lanes(lab.contract)
     for driver in _in_turn(lab.contract.drivers):
         if frames >= share:
             break

@@ -19,7 +19,7 @@ from twinstep.contract import Contract
 from twinstep.drivers import Driver
 from twinstep.frames import Start, take_lanes, unflatten
 from twinstep.gates import Averages
-from twinstep.inputs.batching import FEW, lanes_of
+from twinstep.inputs.batching import FEW, chunk_lanes
 from twinstep.reference.trace_file import ChunkFile
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import Runner
@@ -137,7 +137,7 @@ def _played(
     """Yield lanes and their frames, path -> [T, n, ...], those of the reset left out."""
     if driver is None:
         parts = runner.windows(
-            chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+            chunk.starts, chunk.window_actions, chunk.windows, chunk_lanes(runner.contract)
         )
         next(parts)
         for frames in parts:

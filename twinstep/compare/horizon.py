@@ -7,7 +7,7 @@ import numpy as np
 from twinstep.compare.arrays import Rules, error
 from twinstep.compare.lockstep import Outcome
 from twinstep.gates import Horizon
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.reference.trace_file import ChunkFile
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import Runner
@@ -62,7 +62,7 @@ def _part(
     together = {key: np.ones(chunk.lanes, bool) for key in groups}
     paths = sorted({path for group in groups.values() for path in group})
     parts = runner.windows(
-        chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+        chunk.starts, chunk.window_actions, chunk.windows, chunk_lanes(runner.contract)
     )
     for number, got in enumerate(parts):
         first = 0 if number == 0 else (number - 1) * WINDOW + 1

@@ -9,7 +9,7 @@ import numpy as np
 from twinstep.compare.arrays import Miss, first_misses, frames_differ
 from twinstep.frames import Start, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.reference.cache import TraceSet
 from twinstep.reference.trace_file import ChunkFile, digests
 from twinstep.runner.runner import Runner
@@ -66,7 +66,7 @@ def _replay(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
 ) -> list[Miss]:
     found: dict[int, Miss] = {}
-    lanes = lanes_of(runner.contract)
+    lanes = chunk_lanes(runner.contract)
     parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
     for number, got in enumerate(parts):
         # Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.

@@ -17,7 +17,7 @@ from twinstep.runner.runner import Runner
 _STEPS = 8
 
 
-def differing_beyond(
+def first_wrong_after_reset(
     start: Start,
     first: dict[str, Any],
     oracle: OracleProcess,

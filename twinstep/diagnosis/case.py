@@ -18,7 +18,7 @@ from twinstep.contract import Contract, Discrete, Field, Role
 from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import few_of
+from twinstep.inputs.batching import replay_batch
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import Runner
 
@@ -186,7 +186,7 @@ def ask_episodes(
 
     The first frame is compared under all gates.
     """
-    together = few_of(runner.contract)
+    together = replay_batch(runner.contract)
     answers: list[Answer] = []
     for begin in range(0, len(trials), together):
         answers += _ask_some(trials[begin : begin + together], oracle, runner, rules)

@@ -10,9 +10,9 @@ import numpy as np
 from twinstep.compare.arrays import Rules, frames_differ
 from twinstep.compare.lockstep import FirstDifference
 from twinstep.contract import Contract, Discrete, Field, Role
-from twinstep.diagnosis.after_reset import differing_beyond
+from twinstep.diagnosis.after_reset import first_wrong_after_reset
 from twinstep.diagnosis.case import Answer, Case, ask, ask_episodes, outputs_differ
-from twinstep.diagnosis.module_by_module import with_any, with_what_is_known
+from twinstep.diagnosis.module_by_module import first_wrong_module, first_wrong_module_on
 from twinstep.diagnosis.shrink import Shrunk, shrink
 from twinstep.errors import CandidateBroken, OracleFailed
 from twinstep.protocols import ModuleCall, NotCallable
@@ -35,8 +35,8 @@ class Diagnosis:
     one_step: whether the oracle's state before the step, loaded into the candidate, shows the
     same difference (None where that cannot be asked). call: the first module call that
     differs, with the oracle's outputs. near: (name, value here, nearest value that agrees).
-    witness: the case of one step (a module's case itself), None at a reset. told: the oracle's own
-    account of that step, "" if it gives none.
+    witness: the case of one step (a module's case itself), None at a reset. oracle_log: the
+    oracle's own account of that step, "" if it gives none.
     """
 
     case: Case
@@ -47,7 +47,7 @@ class Diagnosis:
     call_oracle: dict[str, np.ndarray]
     near: tuple[str, Any, Any] | None
     witness: Case | None = None
-    told: str = ""
+    oracle_log: str = ""
 
 
 def bare(case: Case, answer: Answer) -> Diagnosis:
@@ -102,11 +102,11 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
     elif one_step and witness is not None and witness.kind == "step":
         near = _near_step(witness, oracle, runner, rules)
-    told = _told(witness, oracle)
-    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness, told)
+    oracle_log = _oracle_log(witness, oracle)
+    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness, oracle_log)
 
 
-def _told(witness: Case | None, oracle: OracleProcess) -> str:
+def _oracle_log(witness: Case | None, oracle: OracleProcess) -> str:
     """Return the oracle's own words for a witness of one step."""
     if witness is None or witness.kind != "step" or len(witness.actions) != 1:
         return ""
@@ -182,13 +182,13 @@ def _called_alone(
         why = "called alone with the state before the step, it differs from the oracle"
     else:
         return None, {}, "", frozenset()
-    if found := with_what_is_known(known, oracle, runner, rules):
+    if found := first_wrong_module_on(known, oracle, runner, rules):
         name = found[0].module
-        below, agree = with_any(oracle, runner, rules, before=name)
+        below, agree = first_wrong_module(oracle, runner, rules, before=name)
         if below:
             return *below, f"{name} differs, and so does this, called alone: it comes before", agree
         return *found, why, agree
-    found, agree = with_any(oracle, runner, rules)
+    found, agree = first_wrong_module(oracle, runner, rules)
     if found:
         why = "of the modules that differ from the oracle when called alone it comes first"
         return *found, why, agree
@@ -243,7 +243,7 @@ def _suspects(
 def _beyond_reset(
     case: Case, answer: Answer, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[Suspect, ...]:
-    names, steps = differing_beyond(case.start, answer.oracle, oracle, runner, rules)
+    names, steps = first_wrong_after_reset(case.start, answer.oracle, oracle, runner, rules)
     when = "a step" if steps == 1 else f"{steps} steps"
     why = f"owns a field that differs {when} from the oracle's own first frame, too"
     return tuple(Suspect(name, why) for name in names)

@@ -11,7 +11,7 @@ from twinstep.compare.arrays import Rules
 from twinstep.contract import Module
 from twinstep.diagnosis.case import outputs_differ
 from twinstep.errors import CandidateBroken, OracleFailed
-from twinstep.inputs.sampling import of_a_board, sample_module
+from twinstep.inputs.sampling import sample_module, takes_whole_state
 from twinstep.protocols import ModuleCall, NotCallable
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import CALLS, Runner
@@ -21,7 +21,7 @@ _DRAWN = CALLS - 1
 _Fields = dict[str, np.ndarray]
 
 
-def with_what_is_known(
+def first_wrong_module_on(
     known: Mapping[str, Any], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[ModuleCall, _Fields] | None:
     """Return the first module that differs of those that take nothing but known values.
@@ -34,7 +34,7 @@ def with_what_is_known(
         if not known.keys() >= set(names):
             continue
         inputs = {name: np.asarray(known[name])[None] for name in names}
-        if not (of_a_board(module, runner.contract) and oracle.offers("places")):
+        if not (takes_whole_state(module, runner.contract) and oracle.offers("places")):
             drawn = _drawn(module)
             inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
         answers = _asked(module, inputs, oracle, runner)
@@ -43,7 +43,7 @@ def with_what_is_known(
     return None
 
 
-def with_any(
+def first_wrong_module(
     oracle: OracleProcess, runner: Runner, rules: Rules, before: str = ""
 ) -> tuple[tuple[ModuleCall, _Fields] | None, frozenset[str]]:
     """Return the first module that differs on inputs of its level 1 domain, and those that agree.

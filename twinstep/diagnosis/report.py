@@ -121,8 +121,8 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
         "last_steps": _last_steps(answer),
         "edit": list(pair.candidate.edit),
     }
-    if diagnosis.told:
-        record["told"] = diagnosis.told.splitlines()
+    if diagnosis.oracle_log:
+        record["told"] = diagnosis.oracle_log.splitlines()
     if diagnosis.call is not None:
         record["call"] = {
             "module": diagnosis.call.module,

@@ -32,18 +32,18 @@ def frame_bytes(contract: Contract) -> int:
     )
 
 
-def lanes_of(contract: Contract) -> int:
+def chunk_lanes(contract: Contract) -> int:
     """Return the episodes per chunk: LANES, or fewer so that a window of frames fits BUDGET."""
     steps = min(WINDOW, contract.horizon) + 1
     return int(np.clip(BUDGET // (frame_bytes(contract) * steps), 1, LANES))
 
 
-def few_of(contract: Contract) -> int:
+def replay_batch(contract: Contract) -> int:
     """Return how many episodes are asked again at once, while shrinking."""
-    return min(FEW, lanes_of(contract))
+    return min(FEW, chunk_lanes(contract))
 
 
-class Shipped(NamedTuple):
+class AutoresetSize(NamedTuple):
     """Of a recording under auto-reset: lanes, and steps at least and at most."""
 
     lanes: int
@@ -51,7 +51,7 @@ class Shipped(NamedTuple):
     limit: int
 
 
-def shipped(contract: Contract) -> Shipped:
+def autoreset_size(contract: Contract) -> AutoresetSize:
     """Return the size of a recording under auto-reset, which is held in memory whole."""
     most, steps = contract.shipped
     lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
@@ -59,7 +59,7 @@ def shipped(contract: Contract) -> Shipped:
         # Rather shorter than few lanes, but long enough for one whole episode.
         steps = max(WINDOW, -(-min(contract.horizon, steps) // WINDOW) * WINDOW)
         lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
-    return Shipped(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)
+    return AutoresetSize(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)
 
 
 #: Frames per window; also the length of the candidates' compiled rollouts.

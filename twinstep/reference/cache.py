@@ -141,7 +141,7 @@ class TraceCache:
 
     def drop(self, key: str) -> None:
         """Remove an entry; a reader that has its files open is not disturbed."""
-        locks.bury(self.root, key)
+        locks.tombstone(self.root, key)
 
     def _find_or_make(self, wanted: _Wanted) -> TraceSet:
         key, parts = wanted.key, wanted.parts
@@ -164,7 +164,7 @@ class TraceCache:
                         self.drop(key)
                     made = self._make(self.root, wanted)
                 self._used.add(key)
-                locks.reap(self.root)
+                locks.collect_garbage(self.root)
                 self.evict()
                 return made
             except OSError as error:
@@ -193,7 +193,7 @@ class TraceCache:
             self._spare = tempfile.TemporaryDirectory(prefix="twinstep-traces-")
         root = Path(self._spare.name)
         try:
-            locks.bury(root, wanted.key)  # what is there was found damaged
+            locks.tombstone(root, wanted.key)  # what is there was found damaged
             return self._make(root, wanted)
         except OSError as error:
             raise UserError(

@@ -67,7 +67,7 @@ def _clear(cache: TraceCache) -> int:
     held = cache.entries()
     for entry in held:
         cache.drop(entry.key)
-    left, programs = locks.reap(cache.root), _programs()
+    left, programs = locks.collect_garbage(cache.root), _programs()
     for path in programs:
         path.unlink(missing_ok=True)
     parts = [f"{len(held)} trace sets"]

@@ -20,7 +20,7 @@ from twinstep._lib import hashing
 from twinstep.contract import canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Start
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 from twinstep.project.source_hash import hash_of, package_folder, sources_below
@@ -46,7 +46,7 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
         "starts": start_bytes.hexdigest(),
         "episodes": len(starts.seed),
         "horizon": horizon,
-        "lanes": lanes_of(subject.contract),
+        "lanes": chunk_lanes(subject.contract),
     }
 
 

@@ -38,15 +38,15 @@ def draft(root: Path, key: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{_DRAFT}{key[:8]}-", dir=root))
 
 
-def bury(root: Path, name: str) -> None:
+def tombstone(root: Path, name: str) -> None:
     """Take an entry away at once, whatever it is, then remove it.
 
     A reader that has its files open is not disturbed.
     """
-    grave = root / f"{_DROPPED}{name}-{os.getpid()}-{time.monotonic_ns()}"
+    dropped = root / f"{_DROPPED}{name}-{os.getpid()}-{time.monotonic_ns()}"
     with contextlib.suppress(FileNotFoundError):
-        os.rename(root / name, grave)
-        remove(grave)
+        os.rename(root / name, dropped)
+        remove(dropped)
 
 
 def remove(path: Path) -> None:
@@ -74,7 +74,7 @@ def left(root: Path) -> list[Path]:
     return [path for path in _hidden(root) if _abandoned(root, path)]
 
 
-def reap(root: Path) -> int:
+def collect_garbage(root: Path) -> int:
     """Remove what killed runs left behind; return how much that was."""
     count = 0
     for path in _hidden(root):

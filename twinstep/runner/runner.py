@@ -15,7 +15,7 @@ from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken, UserError
 from twinstep.frames import Frame, Start, flatten, take_lanes
-from twinstep.inputs.batching import WINDOW, few_of, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes, replay_batch
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import package_folder
@@ -199,7 +199,7 @@ class Runner:
         that in which level 3 replays.
         """
         parts, lanes = [], actions.shape[1]
-        filled = max(lanes_of(self.contract), -(-lanes // FILLED) * FILLED)
+        filled = max(chunk_lanes(self.contract), -(-lanes // FILLED) * FILLED)
         filled = lanes if self._any_size else filled
         order = np.arange(filled) % lanes
         for begin in range(0, filled, LOADED):
@@ -259,7 +259,7 @@ class Runner:
     def replays(self, trials: list[tuple[Start, np.ndarray]]) -> list[dict[str, np.ndarray]]:
         """Play given actions [T, P, ...] from each single start; frames path -> [T + 1, ...]."""
         out: list[dict[str, np.ndarray]] = []
-        few = few_of(self.contract)
+        few = replay_batch(self.contract)
         for begin in range(0, len(trials), few):
             group = trials[begin : begin + few]
             longest = max(len(actions) for _, actions in group)
