@@ -1,4 +1,4 @@
-"""Hashes of words: numbers that look random in a seed and a counter, the same on every machine."""
+"""Hash seeds and counters to pseudo-random words, the same on every machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
-    """Return u32[...] that looks random in (seed u32[..., 2], t, salt), one word a lane.
+    """Hash (seed u32[..., 2], t, salt) to one pseudo-random word u32[...] per lane.
 
     Recorded traces hang on its bits (splitmix64's finaliser).
     """
@@ -23,13 +23,13 @@ def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
 
 
 def words(seeds: Any, count: Any, salt: int, xp: Any) -> Any:
-    """Return u32[N] that look random in (seeds u32[N, 2], count u32[N], salt)."""
+    """Hash (seeds u32[N, 2], count u32[N], salt) to pseudo-random words u32[N]."""
     x = seeds[..., 0] * np.uint32(0x9E3779B1) + seeds[..., 1] * np.uint32(0x85EBCA77)
     return mixed(x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D))
 
 
 def mixed(x: Any) -> Any:
-    """Return u32 words that look random in u32 words of any shape, of NumPy or JAX."""
+    """Mix u32 words of any shape, of NumPy or JAX, into pseudo-random ones."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
     return x ^ (x >> np.uint32(16))

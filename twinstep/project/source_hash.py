@@ -1,4 +1,4 @@
-"""Files and hashes of import packages, without importing them, and of the trace cache.
+"""Find and hash the files of import packages without importing them, and the trace cache.
 
 Each hash is stored somewhere (verdicts, cache keys), so its bytes must not change. The hash of the
 Rust sources is in rust_sources.py, which candidates import.
@@ -19,7 +19,7 @@ from twinstep.project.registry import load_object
 
 
 def matching(glob: str) -> list[Path]:
-    """Return the source files that a glob names; `*` matches across folders."""
+    """Return the source files of a glob; `*` matches across folders."""
     if "*" not in glob:
         return [Path(glob)] if Path(glob).is_file() else []
     folder = Path(glob.partition("*")[0] + "x").parent
@@ -31,7 +31,7 @@ def matching(glob: str) -> list[Path]:
 
 
 def package_folder(name: str) -> Path:
-    """Return the folder of an import package, importing neither it nor what it lies in.
+    """Return the folder of an import package, importing neither it nor its parents.
 
     A candidate's parents must not be imported before the oracle is put out of its reach.
     """
@@ -42,8 +42,8 @@ def package_folder(name: str) -> Path:
             spec = _spec(".".join(parts[:end]), inside)
             inside = spec.submodule_search_locations if spec is not None else None
         except KeyError:
-            # A folder without __init__.py, as before its first file is written: to find such a
-            # package Python wants its parent imported.
+            # A folder without __init__.py, as before its first file is written: Python finds such a
+            # package only after an import of its parent.
             folders = [Path(base, parts[end - 1]) for base in inside or ()]
             inside = [str(folder) for folder in folders if folder.is_dir()]
         if not inside:
@@ -123,12 +123,11 @@ def _is_hidden(inner: Path) -> bool:
     return any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
 
 
-#: The verdicts that a candidate's package brings along, of a CPU and of a GPU; they are about the
-#: other files.
+#: The verdicts in a candidate's package, of a CPU and of a GPU; they describe the other files.
 PACKAGED, PACKAGED_GPU = "verdict.json", "verdict-gpu.json"
 
 
-#: The lists of mutants that are equivalent, of Python and Rust, which are about other files too.
+#: The lists of equivalent mutants, of Python and Rust, which describe other files too.
 ABOUT_MUTANTS = ("mutants.toml", "mutants-rust.toml")
 
 
