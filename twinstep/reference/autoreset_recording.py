@@ -28,7 +28,7 @@ class Recording:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """The arrays' bytes."""
         return self.actions.nbytes + sum(values.nbytes for values in self.frames.values())
 
 
@@ -60,10 +60,10 @@ def record_shipped(
 ) -> Chunk:
     """Play a driver from seeds u32[N, 2] through every end of an episode.
 
-    Played are as many steps as `autoreset_size` says, and more until half of the lanes have seen an
-    end, up to its limit; a multiple of the window's length. Frames are those after the reset;
+    The number of steps is `autoreset_size`'s, or more, up to its limit, until half of the lanes
+    have seen an end; always a multiple of the window's length. Frames are those after the reset.
     `final_obs` is the observation at the end of an episode, `obs` elsewhere. A scalar oracle plays
-    one lane after the other, since some references have one stream of random numbers for all.
+    one lane after the other, since some references have one random stream for all.
     """
     table = StartTable(contract)
     probe = make()

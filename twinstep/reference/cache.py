@@ -1,7 +1,7 @@
 """The trace cache: recorded episodes on disk, found again by what they depend on.
 
-An entry is a folder `traces/<key>` that holds a trace set; `tracekey` says what the key hashes.
-An entry appears whole or not at all; one that does not check out is recorded again.
+An entry is a folder `traces/<key>` that holds a trace set; see cache_key.py for the key.
+An entry appears whole or not at all. A damaged one is recorded again.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from twinstep.reference.export import export, read_export
 from twinstep.reference.trace_file import TraceDamaged
 from twinstep.reference.trace_set import TraceSet, read_manifest, read_set, write_manifest
 
-#: Gigabytes of traces that the cache may hold; TWINSTEP_CACHE_GB overrides it.
+#: The cache's limit in gigabytes; TWINSTEP_CACHE_GB overrides it.
 DEFAULT_GIGABYTES = 10.0
-#: Seconds for which a set stays after it was used, whatever the limit: a run may be at it.
+#: Seconds after its last use in which an entry is never evicted: another run may be reading it.
 IN_USE = 3600.0
 
 
 class CacheWarning(UserWarning):
-    """The cache cannot be used as it should; the run goes on without it."""
+    """The cache is damaged or not writable; the run goes on without it."""
 
 
 class CacheEntry(NamedTuple):
-    """What the cache holds under a key; used: the time of its last use, parts: its material."""
+    """One entry of the cache. used: the time of its last use. parts: its material."""
 
     key: str
     used: float
@@ -45,7 +45,7 @@ class CacheEntry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
-    """A set that is asked for. record: called with a folder; returns the chunks written there."""
+    """A requested set. record: called with a folder; returns the chunks written there."""
 
     key: str
     parts: dict[str, Any]
@@ -54,10 +54,10 @@ class _Wanted:
 
 
 class TraceCache:
-    """Finds trace sets, or has them recorded.
+    """Find trace sets, or record them.
 
-    An unwritable or full folder is no error: traces then live in a temporary folder for as
-    long as this object does, and one warning says so.
+    An unwritable or full folder is no error: traces then go to a temporary folder until this object
+    is closed, with one warning.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -72,7 +72,7 @@ class TraceCache:
         record: Callable[[str], list[dict[str, Any]]],
         reduce: list[dict[str, str]],
     ) -> TraceSet:
-        """Return the set for `parts`, calling `record(folder)` where it is not there yet.
+        """Return the set for `parts`; call `record(folder)` if the cache lacks it.
 
         reduce: name and reduction of each measure, kept in the manifest.
         """
@@ -83,13 +83,13 @@ class TraceCache:
         return dataclasses.replace(held, renew=lambda: self.get(parts, record, reduce))
 
     def close(self) -> None:
-        """Remove the temporary folder that stood in for an unusable cache, if there was one."""
+        """Remove the temporary folder, if the cache was unusable."""
         if self._spare is not None:
             self._spare.cleanup()
             self._spare = None
 
     def find(self, key: str) -> TraceSet | None:
-        """Return the entry with this key if it is held and fits its name."""
+        """Return the entry with this key if it exists and its material has this key."""
         try:
             manifest = read_manifest(self.root / key)
         except TraceDamaged:
@@ -97,7 +97,7 @@ class TraceCache:
         return TraceSet(self.root / key, manifest) if key_of(manifest["material"]) == key else None
 
     def entries(self) -> list[CacheEntry]:
-        """List what is cached, used longest ago first. What goes meanwhile is left out."""
+        """List the entries, least recently used first. Entries removed meanwhile are left out."""
         found = []
         for path in self.root.iterdir() if self.root.is_dir() else ():
             if path.name.startswith("."):
@@ -112,7 +112,7 @@ class TraceCache:
         return sorted(found, key=lambda entry: entry.used)
 
     def damage(self, key: str) -> str:
-        """Return what is wrong with an entry, every byte of it checked; "" if nothing is."""
+        """Check every byte of an entry; return the problem, or ""."""
         try:
             if key_of(read_set(self.root / key).manifest["material"]) != key:
                 raise TraceDamaged("it belongs to other sources")
@@ -121,9 +121,9 @@ class TraceCache:
         return ""
 
     def evict(self, limit: float | None = None) -> list[str]:
-        """Drop the entries used longest ago until the cache is within its limit.
+        """Drop the least recently used entries until the cache is within its limit.
 
-        What this object has given out stays, and what any run has used in the last hour.
+        Entries that this object returned, or that any run used in the last hour, are never evicted.
         """
         if limit is None:
             limit = _gigabytes() * 1e9
@@ -140,7 +140,7 @@ class TraceCache:
         return dropped
 
     def drop(self, key: str) -> None:
-        """Remove an entry; a reader that has its files open is not disturbed."""
+        """Remove an entry; readers keep the files that they have open."""
         locks.tombstone(self.root, key)
 
     def _find_or_make(self, wanted: _Wanted) -> TraceSet:
@@ -155,7 +155,7 @@ class TraceCache:
         if paths.writable(self.root):
             try:
                 with locks.locked(self.root, key):
-                    # Another run may have recorded or mended it while this one waited.
+                    # Another run may have recorded or repaired it while this one waited.
                     held, problem = _look(self.root / key, parts)
                     if held is not None:
                         return held
@@ -205,7 +205,7 @@ class TraceCache:
         self._warn(f"cached trace {key[:8]} is not usable ({why}); recording it again")
 
     def _warn_unusable(self, why: str) -> None:
-        """Say once that nothing is kept."""
+        """Warn once that no traces are kept."""
         if not self._warned:
             self._warned = True
             self._warn(f"{why}: traces are recorded anew in each run; set TWINSTEP_CACHE")
@@ -215,7 +215,7 @@ class TraceCache:
 
 
 def _look(folder: Path, parts: dict[str, Any]) -> tuple[TraceSet | None, str]:
-    """Return the set in a folder if it is whole and these parts', else what is wrong with it."""
+    """Return the set in a folder if it is whole and has these parts, else the problem."""
     if not os.path.lexists(folder):
         return None, ""
     try:

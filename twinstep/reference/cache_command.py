@@ -11,7 +11,7 @@ from twinstep.reference.cache import CacheEntry, TraceCache
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the command's arguments."""
     what = ("list", "verify", "clear", "path")
     parser.add_argument("what", choices=what, nargs="?", default="list")
     parser.add_argument("--drop", action="store_true", help="verify: remove what is damaged")

@@ -1,6 +1,6 @@
-"""What recorded episodes depend on: everything that can change a byte of them, by name.
+"""The trace cache's key: hash everything that can change a byte of a recorded episode.
 
-Computed without starting the oracle, so that a run on cached traces never starts it.
+The key needs no oracle, so that a run on cached traces never starts one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
 
 
 def key_of(parts: dict[str, Any]) -> str:
-    """Return the entry's name for what it depends on."""
+    """Return the entry's name: the hash of its material."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:40]
 
 
@@ -62,13 +62,13 @@ def sources_of(*modules: ModuleType) -> str:
 
 
 def _driver_sources(subject: EnvVariant, driver: str) -> str:
-    """Hash a driver with what it may import: the whole package that it lives in.
+    """Hash a driver with everything that it may import: the whole package around it.
 
-    One of the core's is its module. In a driver's own package, the packages of candidates
-    inside it do not count: an edit of a candidate does not change what the oracle does.
+    For a driver of the core that is its module. Candidates' packages inside a driver's own package
+    do not count: an edit of a candidate does not change the oracle's behaviour.
     """
     path = subject.driver(driver)
-    # It may be made in another module than the one that names it.
+    # The factory may be defined in another module than the one that names it.
     homes = {path.partition(":")[0], registry.load_object(path).__module__}
     homes = {home for home in homes if home.partition(".")[0] not in sys.stdlib_module_names}
     candidates = set()
@@ -86,6 +86,6 @@ def _home_sources(home: str, candidates: set[Path]) -> str:
         return sources_of(importlib.import_module(home))
     if package:
         return sources_below(package_folder(package), candidates)
-    # A module outside any package may import the modules beside it.
+    # A module outside any package may import the modules of its folder.
     folder = Path(str(importlib.import_module(home).__file__)).parent
     return hash_of((path.name, path) for path in sorted(folder.glob("*.py")))

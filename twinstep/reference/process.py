@@ -1,4 +1,4 @@
-"""The parent's side of an oracle's child process: start it, ask it, notice when it dies."""
+"""The parent's side of an oracle's child process: start it, send requests, report its death."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from twinstep.reference.worker import LIFE
 
 #: Seconds that fetching and building a reference may take.
 SETUP_LIMIT = 900.0
-#: Requests that hang on nothing asked before, so that a fresh child can answer them as well.
+#: Requests that depend on no earlier one, so that a fresh child can answer them as well.
 _ALONE = frozenset(
     ("call", "places", "steps", "restarts", "replays", "hidden_after", "record", "record_shipped")
 )
-#: How many child processes this process has started; a test proves it stays 0 on warm traces.
+#: The number of child processes started; a test proves it stays 0 on warm traces.
 started = 0
 
 
@@ -40,8 +40,8 @@ class OracleProcess:
 
     Every request raises OracleFailed if the reference crashes, raises, or shows no sign of
     life for the declaration's `limit` seconds; the next request starts a fresh child.
-    A crash is asked for once more where a fresh child can answer: only one that repeats says
-    something of the request. `crashes` tells of those that did not, and so does the verdict.
+    After a crash the request is repeated once if a fresh child can answer it: only a repeated crash
+    is the request's fault. `crashes` lists the others, and so does the verdict.
     Raises OracleMissing where the reference cannot run here.
     """
 
@@ -52,7 +52,7 @@ class OracleProcess:
         self.crashes: list[str] = []
 
     def offers(self, method: str) -> bool:
-        """Whether the oracle has this optional method (starts the child)."""
+        """Return True if the oracle has this optional method (starts the child)."""
         self._ensure()
         return method in self._offered
 
@@ -83,7 +83,7 @@ class OracleProcess:
     def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
         """Return the states and modules' inputs [count, ...] that the reference places.
 
-        dtype: what the candidate that is asked about them computes in.
+        dtype: of the candidate under test.
         """
         return self._ask("places", count, seed, dtype)
 

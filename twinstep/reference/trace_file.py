@@ -223,7 +223,7 @@ class ChunkFile:
         return sorted(set(found))
 
     def has_digest(self, path: str) -> bool:
-        """Whether the path is stored with digests."""
+        """Return True if the path is stored with digests."""
         return (f"digest:{path}", 0) in self._blocks
 
     def window(self, number: int, paths: list[str], kind: str = "frame") -> dict[str, np.ndarray]:

@@ -33,7 +33,7 @@ LIFE = struct.Struct("<QQQ")
 
 
 class OracleHost:
-    """Owns the oracle and does what the parent asks."""
+    """Own the oracle and execute the parent's requests."""
 
     def __init__(self, life: mmap.mmap, locator: str, params: dict[str, Any]) -> None:
         self._life = life
@@ -140,7 +140,7 @@ class OracleHost:
         return entries
 
     def record_shipped(self, driver: str, seeds: np.ndarray, folder: str) -> list[dict[str, Any]]:
-        """Record lanes under same-step auto-reset; see `shipping`. Returns the manifest entry."""
+        """Record lanes under same-step auto-reset; return the manifest entry."""
         from twinstep.reference.autoreset_recording import record_shipped
 
         chunk = record_shipped(

@@ -1,4 +1,4 @@
-"""The harness' side of a candidate in its own process: it looks like the candidate itself."""
+"""The harness's side of a candidate in its own process: a stand-in with the same methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twinstep.protocols import ModuleCall
 from twinstep.runner import server
 from twinstep.runner.wire import WIRE, Garbled, Held
 
-#: What a candidate's process gets to know of this one's environment.
+#: The environment variables that a candidate's process inherits.
 KNOWN = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "TWINSTEP_CACHE", "PYTHONPATH",
     "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
@@ -26,7 +26,7 @@ KNOWN = (
 
 
 class CandidateDied(Exception):
-    """The candidate's process ended, hung or sent what is no answer."""
+    """The candidate's process ended, hung or sent an invalid answer."""
 
 
 class RemoteState:
@@ -40,10 +40,9 @@ class RemoteState:
 class RemoteCandidate:
     """A Candidate (see protocols.py) whose code runs in another process.
 
-    It has the optional methods that the candidate has, but those of auto-reset. Whatever the
-    candidate raises comes back under its own name; CandidateDied is raised if its process ends,
-    says nothing for the candidate's `limit`, or sends what is no answer. A process that has died
-    stays dead.
+    It has the candidate's optional methods except those of auto-reset. An exception of the
+    candidate comes back under its own name. CandidateDied is raised if the process ends, stays
+    silent for the candidate's `limit`, or sends an invalid answer. A dead process is not restarted.
     """
 
     def __init__(self, pair: Pair) -> None:
@@ -66,7 +65,7 @@ class RemoteCandidate:
     def _adopt(self, about: dict[str, Any], side: int) -> None:
         self.dtype, self.platform = str(about["dtype"]), str(about["platform"])
         self.any_size = bool(about["any_size"])
-        #: What its compiled programs contain that they may not, a line each.
+        #: The forbidden contents of its compiled programs, a line each.
         self.refused = [str(line) for line in about["refused"]]
         self._about, self._side = about, side
         for name in about["methods"]:
@@ -160,9 +159,9 @@ def _started() -> ChildProcess:
     passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
     return ChildProcess.run(
         lambda descriptor: child_command(server.__name__, descriptor),
-        # Python would write what it compiled beside the sources.
+        # Python would write its bytecode next to the sources.
         passed | {"PYTHONDONTWRITEBYTECODE": "1"},
-        # Nothing of the project lies in its folder.
+        # A folder without files of the project.
         cwd=tempfile.gettempdir(),
         codec=WIRE,
         log=False,

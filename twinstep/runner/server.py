@@ -1,7 +1,7 @@
-"""The candidate's side: builds it, answers what it is asked, and is guarded while it does.
+"""The candidate's process: build the candidate and answer requests under guard.
 
-Run by `client.py`. The requests are those of the Candidate protocol (protocols.py); a state stays
-here under a number.
+Started by remote.py. The requests are those of the Candidate protocol (protocols.py). A state
+stays in this process under a number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from twinstep.runner import guard
 from twinstep.runner.runner import Runner
 from twinstep.runner.wire import WIRE, Held
 
-#: Optional methods that make sense from afar, beside those of the ladder.
+#: Optional methods that work across processes: the ladder's without auto-reset, and two more.
 METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
 
 
@@ -43,10 +43,10 @@ class CandidateHost:
         self._untraced: Exception | None = None
 
     def about(self) -> dict[str, Any]:
-        """Say what the candidate is and offers.
+        """Return the candidate's dtype, platform, optional methods and refused programs.
 
-        What cannot be traced cannot be looked through either: such a candidate, which may have
-        modules before it has a step, is asked for its modules alone.
+        The programs of an untraceable candidate cannot be inspected. It may have modules before it
+        has a step, so that only its modules are called.
         """
         side = self._sides[0]
         refused: list[str] = []
@@ -64,7 +64,7 @@ class CandidateHost:
         }
 
     def answer(self, side: int, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
-        """Call a method; states given are consumed, but by those that only look at them."""
+        """Call a method. It consumes the given states, except `copy` and `frame`."""
         for number in freed:
             self._states.pop(number, None)
         if self._untraced is not None and method not in ("call", "eager"):
@@ -93,7 +93,7 @@ class CandidateHost:
 
 
 def serve(handle: int) -> None:
-    """Answer until the pipe closes; the first message says what to build."""
+    """Answer until the pipe closes; the first message names the candidate to build."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     pipe = Connection(handle)
