@@ -1,4 +1,4 @@
-"""Replay whole episodes of continuous physics without correction, and see how long they agree."""
+"""Replay whole episodes of continuous physics uncorrected and count the steps that agree."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from twinstep.runner.runner import Runner
 
 
 def check_horizons(runner: Runner, traces: TraceSet, rules: Rules) -> tuple[Outcome, list[str]]:
-    """Compare how long episodes stay together; returns also one line for each gate broken.
+    """Count the steps before episodes diverge; return also one line for each broken gate.
 
-    A gate's paths part together: where the first of them does. An episode that ends before counts
-    with its length, which can only lower the median.
+    A gate's paths diverge where the first of them does. An episode that ends before that counts with
+    its length, which can only lower the median.
     """
     outcome, broken = Outcome(), []
     groups: dict[tuple[str, Horizon], list[str]] = {}
@@ -57,7 +57,7 @@ def check_horizons(runner: Runner, traces: TraceSet, rules: Rules) -> tuple[Outc
 def _part(
     runner: Runner, chunk: ChunkFile, groups: dict[tuple[str, Horizon], list[str]]
 ) -> dict[tuple[str, Horizon], np.ndarray]:
-    """Return for each gate after how many steps each lane parts, i64[N]."""
+    """Return for each gate the steps before each lane diverges, i64[N]."""
     parted = {key: chunk.lengths.astype(np.int64).copy() for key in groups}
     together = {key: np.ones(chunk.lanes, bool) for key in groups}
     paths = sorted({path for group in groups.values() for path in group})

@@ -1,4 +1,4 @@
-"""Replay recorded episodes on a candidate and find where each first differs."""
+"""Replay recorded episodes on a candidate and find each one's first difference."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from twinstep.runner.runner import Runner
 
 @dataclass(frozen=True)
 class FirstDifference:
-    """One episode that differs: its number, where, and the case that shows it.
+    """One episode that differs: its number, the place, and the case that shows it.
 
-    kind: as in `cases.Case`. An `episode` has the actions so far; a `step` (resync and window
+    kind: as in `diagnosis.case.Case`. An `episode` has the actions so far; a `step` (resync and window
     gates) the oracle's state and the actions from there; a `restart` the terminal state.
     """
 
@@ -33,7 +33,7 @@ class FirstDifference:
 
 @dataclass
 class Outcome:
-    """What a comparison covered and found. numbers: measured. lines: the same for a reader."""
+    """The coverage and result of a comparison. numbers: measured. lines: the same as text."""
 
     episodes: int = 0
     steps: int = 0
@@ -116,7 +116,7 @@ class _LastFrames:
         self.frames: dict[str, np.ndarray] = {}
 
     def keep(self, number: int, read: dict[str, np.ndarray]) -> None:
-        """Keep what ends in a window, of which `read` has been unpacked already."""
+        """Keep the episodes that end in a window; `read` is its unpacked part."""
         first, lengths = number * WINDOW + (number > 0), self._chunk.lengths
         lanes = np.flatnonzero((lengths >= first) & (lengths <= (number + 1) * WINDOW))
         if not len(lanes) and self.frames:

@@ -1,7 +1,7 @@
 """Cases: the inputs of one comparison, small enough to keep, replay and hand on.
 
-A case asks both sides the same question and says where the answers differ. There are four:
-a whole `episode` (start and actions), `step` (a state and actions from there), `restart`
+A case gives both sides the same inputs, so that their answers can be compared. There are four
+kinds: a whole `episode` (start and actions), `step` (a state and actions from there), `restart`
 (a state) and `module` (a module and its inputs).
 """
 
@@ -97,13 +97,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What both sides said to a case.
+    """The answers of both sides to a case.
 
     step: the first step that differs, -1 if none does. paths: what differs there.
     before: the oracle's frame before that step ({} at a reset, for a module, or where none
     was recorded). oracle, candidate: both frames at that step, or a module's outputs.
     history: the oracle's frames [step, ...] before the difference.
-    played: the actions as they were played (made legal). module: of a module's case, else "".
+    played: the actions after mapping to legal ones. module: of a module's case, else "".
     """
 
     step: int
@@ -117,7 +117,7 @@ class Answer:
 
     @property
     def agrees(self) -> bool:
-        """Whether both sides answered alike."""
+        """True if both sides gave the same answer."""
         return self.step < 0
 
 
@@ -127,7 +127,7 @@ def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.n
 
 
 def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
-    """Return the actions [T, P, ...] of runs; ValueError for what no player can do."""
+    """Return the actions [T, P, ...] of runs. Raises ValueError for an impossible action or count."""
     dtype, shape = contract.action_layout()
     found = [np.zeros((0, *shape), dtype)]
     for action, count in runs:
@@ -141,12 +141,12 @@ def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
     return np.concatenate(found)
 
 
-#: Steps that a run of equal actions may have; more is a damaged file.
+#: The most steps in a run of equal actions; more is a damaged file.
 _MOST = 10**6
 
 
 def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:
-    """Ask both sides."""
+    """Run a case on both sides."""
     if case.kind == "episode":
         return ask_episodes([(case.start, case.actions)], oracle, runner, rules)[0]
     if case.kind == "module":
@@ -182,7 +182,7 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
 def ask_episodes(
     trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> list[Answer]:
-    """Ask both sides to play given actions from each start, under lockstep gates.
+    """Play given actions from each start on both sides, under lockstep gates.
 
     The first frame is compared under all gates.
     """
@@ -203,7 +203,7 @@ def _ask_some(
     for (want, played, _), got in zip(truths, runner.replays(plays), strict=True):
         lane_want = {path: values[:, None] for path, values in want.items()}
         lane_got = {path: values[:, None] for path, values in got.items()}
-        # The first frame is one step from the start: under resync and window gates too.
+        # The first frame is one step from the start: resync and window gates apply too.
         want_first, got_first = (
             {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
         )
@@ -270,11 +270,11 @@ def elements_that_differ(
 ) -> list[tuple[str, Any, Any, Any, float, Lockstep]]:
     """List (name, before, oracle, candidate, error, gate) of every element that differs.
 
-    Vectors are taken apart by their element names: `obs.ball_x`.
+    Vectors are split into their named elements: `obs.ball_x`.
     """
     one_step = rules.one_step()
     rows = []
-    # Single values say more than vectors that are made of them.
+    # Single values are more readable than the vectors that contain them.
     for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
         gate = rules.outputs[answer.module, path] if answer.module else one_step[path]
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])

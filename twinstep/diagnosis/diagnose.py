@@ -1,4 +1,4 @@
-"""From a difference to what is wrong: the smallest case, its one-step witness, the module."""
+"""Diagnose a difference: the smallest case, its one-step witness, the module at fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twinstep.runner.runner import Runner
 
 @dataclass(frozen=True)
 class Suspect:
-    """A module that may be wrong, and why it is suspected."""
+    """A module that may be wrong, and the reason."""
 
     module: str
     why: str
@@ -32,9 +32,9 @@ class Suspect:
 class Diagnosis:
     """Everything a report says about one case.
 
-    one_step: whether the oracle's state before the step, loaded into the candidate, shows the
-    same difference (None where that cannot be asked). call: the first module call that
-    differs, with the oracle's outputs. near: (name, value here, nearest value that agrees).
+    one_step: True if the oracle's state before the step, loaded into the candidate, shows the same
+    difference (None if it cannot be loaded). call: the first module call that differs, with the
+    oracle's outputs. near: (name, value here, nearest value that agrees).
     witness: the case of one step (a module's case itself), None at a reset. oracle_log: the
     oracle's own account of that step, "" if it gives none.
     """
@@ -51,7 +51,7 @@ class Diagnosis:
 
 
 def bare(case: Case, answer: Answer) -> Diagnosis:
-    """Return what is known of a case without asking any further."""
+    """Return the diagnosis of a case without further requests to either side."""
     witness = case if case.kind in ("module", "restart") else None
     return Diagnosis(case, answer, None, (), None, {}, None, witness)
 
@@ -72,7 +72,7 @@ def shrink_episode(
 
 
 def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Diagnosis:
-    """Ask both sides again and find out as much as their optional methods allow."""
+    """Run the case again on both sides and diagnose as far as their optional methods allow."""
     answer = ask(case, oracle, runner, rules)
     if answer.agrees:
         return bare(case, answer)
@@ -107,7 +107,7 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
 
 
 def _oracle_log(witness: Case | None, oracle: OracleProcess) -> str:
-    """Return the oracle's own words for a witness of one step."""
+    """Return the oracle's own log of a one-step witness, "" if it has none."""
     if witness is None or witness.kind != "step" or len(witness.actions) != 1:
         return ""
     if not (oracle.offers("explain") and oracle.offers("load")):
@@ -137,9 +137,9 @@ def _witness(case: Case, answer: Answer, contract: Contract, oracle: OracleProce
 def _guilty_call(
     witness: Case, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[ModuleCall | None, dict[str, np.ndarray], bool]:
-    """Ask the oracle each module call of the candidate's step; return the first that differs.
+    """Repeat each module call of the candidate's step on the oracle; return the first that differs.
 
-    The last value tells whether any call could be asked.
+    The last value is True if the oracle could answer any call.
     """
     if not (runner.offers("explain") and oracle.offers("call")):
         return None, {}, False
@@ -165,10 +165,10 @@ def _called_alone(
     runner: Runner,
     rules: Rules,
 ) -> tuple[ModuleCall | None, dict[str, np.ndarray], str, frozenset[str]]:
-    """Return the first module that differs when it is called alone, and why it is suspected.
+    """Return the first module that differs when called alone, the reason, and modules that agree.
 
-    First with what is known: the start, and the state of the oracle's first frame or before the
-    step; then with any inputs. With it come the modules that agree with any inputs.
+    It is called first with known inputs (the start, and the state of the oracle's first frame or
+    before the step), then with sampled ones. The modules that agree do so on sampled inputs.
     """
     known: dict[str, Any] = case.start.fields | {"seed": case.start.seed}
     if answer.step == 0:
@@ -219,7 +219,7 @@ def _suspects(
         return (Suspect("step", why),)
     bare = {path.removeprefix("state.") for path in answer.paths}
     owners = [m.name for m in contract.modules if bare & m.owned()]
-    # What is seen of a wrong state is wrong for that reason.
+    # A view of a wrong state is wrong for that reason.
     wrong = any(path.startswith("state.") for path in answer.paths)
     follow = [m for m in owners if wrong and contract.module(m).owned() & bare <= _SEEN]
     owners = [name for name in owners if name not in follow]

@@ -1,4 +1,4 @@
-"""A failure report as Markdown: what a person or a coding agent reads.
+"""A failure report as Markdown, for a person or a coding agent.
 
 At most CAP characters, most important first.
 """
@@ -18,15 +18,15 @@ from twinstep.project.source_view import candidate_source
 
 #: Characters of a report. Agent runners cut longer texts in the middle.
 CAP = 9000
-#: Lines of the oracle's own account that are shown.
+#: Lines shown of the oracle's own log.
 TOLD = 60
 
 
 def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     """Return the report as Markdown, at most CAP characters.
 
-    What is over the cap is left out in this order: the candidate's source, the last agreeing
-    steps, the agreeing fields. Never the difference, the witness or the replay command.
+    Beyond the cap, parts are left out in this order: the candidate's source, the last agreeing steps,
+    the agreeing fields. The difference, the witness and the replay command always stay.
     """
     must, may = _sections(record, folder)
     for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree")):

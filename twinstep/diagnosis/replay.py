@@ -1,4 +1,4 @@
-"""Replay a report: ask both sides its case again and build the report anew."""
+"""Replay a report: run its case again on both sides and rebuild the report."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from twinstep.runner.runner import Runner
 
 
 def replay(record: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the record as it comes out now, or None if both sides agree now.
+    """Return the record as rebuilt now, or None if both sides agree now.
 
-    Raises UserError if the record's environment, candidate or contract is not here, or its case
-    does not fit, and CandidateBroken if the candidate cannot answer.
+    Raises UserError if the record's environment, candidate or contract is missing or its case does
+    not fit, and CandidateBroken if the candidate cannot answer.
     """
     if not report.has_case(record):
         said = report.headline(record)
@@ -51,7 +51,7 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _subject(record: dict[str, Any]) -> EnvVariant:
-    """Return what a report is about; UserError if this twinstep has it otherwise or not at all."""
+    """Return a report's subject. Raises UserError if it is missing here or declared differently."""
     env, params = registry.environment(record["environment"]), record["params"]
     known = [parameter.name for parameter in env.parameters]
     for name in params:

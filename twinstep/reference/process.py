@@ -81,7 +81,7 @@ class OracleProcess:
         return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
 
     def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
-        """Return the states and modules' inputs [count, ...] that the reference places.
+        """Return states and modules' inputs [count, ...] placed by the reference.
 
         dtype: of the candidate under test.
         """

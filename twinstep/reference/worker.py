@@ -1,9 +1,9 @@
-"""The child process in which an oracle lives; `child` starts it.
+"""The oracle's child process, started by `_lib/child.py`.
 
-It answers one request at a time over a pipe. Before each call into the reference it writes
-a sign of life (a counter, the episode, the step) into a small shared file, so that the
-parent can tell a hang from work and say where a crash happened, even after SIGKILL. When the
-parent is gone, it ends there.
+It answers one request at a time over a pipe. Before each call into the reference it writes a
+heartbeat (a counter, the episode, the step) into a small shared file. From that file the parent
+distinguishes a hang from work and locates a crash, even after SIGKILL. The process ends at the
+first heartbeat without a parent.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class OracleHost:
         self._lookahead: Any = None
 
     def beat(self, episode: int, step: int) -> None:
-        """Write a sign of life; end if nobody is there to see it."""
+        """Write a heartbeat; end the process if its parent is gone."""
         if os.getppid() != self._parent:
             os._exit(1)
         self._beats += 1
         LIFE.pack_into(self._life, 0, self._beats, episode, step)
 
     def methods(self) -> list[str]:
-        """List the optional methods this oracle offers."""
+        """List the oracle's optional methods."""
         return [name for name in ORACLE_LADDER if offers(self.oracle, name)]
 
     def reset(self, start: Start) -> Frame:
@@ -158,7 +158,7 @@ class OracleHost:
 
 
 def _summary(chunk: trace_file.Chunk, contract: Any) -> dict[str, Any]:
-    """Count what a chunk holds: episodes by how they ended, steps, events, measures."""
+    """Count a chunk's episodes by their kind of end, its steps, events and measures."""
     lanes = np.arange(chunk.lanes)
     last = {p: chunk.frames[p][chunk.lengths, lanes] for p in ("terminated", "truncated")}
     valid = np.arange(len(chunk.frames["reward"]))[:, None] <= chunk.lengths
