@@ -21,7 +21,7 @@ HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
 
 
 class ExpectedSteps(NamedTuple):
-    """The expected steps of an environment. steps[t] follows from actions[t]; valid where it exists.
+    """Expected steps of an environment. steps[t] follows from actions[t]; valid where it exists.
 
     actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
     """

@@ -16,8 +16,8 @@ from twinstep.runner.runner import Runner
 def check_horizons(runner: Runner, traces: TraceSet, rules: Rules) -> tuple[Outcome, list[str]]:
     """Count the steps before episodes diverge; return also one line for each broken gate.
 
-    A gate's paths diverge where the first of them does. An episode that ends before that counts with
-    its length, which can only lower the median.
+    A gate's paths diverge where the first of them does. An episode that ends before that counts
+    with its length, which can only lower the median.
     """
     outcome, broken = Outcome(), []
     groups: dict[tuple[str, Horizon], list[str]] = {}

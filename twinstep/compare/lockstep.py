@@ -19,8 +19,8 @@ from twinstep.runner.runner import Runner
 class FirstDifference:
     """One episode that differs: its number, the place, and the case that shows it.
 
-    kind: as in `diagnosis.case.Case`. An `episode` has the actions so far; a `step` (resync and window
-    gates) the oracle's state and the actions from there; a `restart` the terminal state.
+    kind: as in `diagnosis.case.Case`. An `episode` has the actions so far; a `step` (resync and
+    window gates) the oracle's state and the actions from there; a `restart` the terminal state.
     """
 
     episode: int

@@ -137,8 +137,8 @@ def _beginnings(left: np.ndarray, rows: int, steps: int) -> tuple[np.ndarray, np
     """Return (row, lane) of every run of `steps` steps in a window of `rows` rows.
 
     left: i32[N], steps that each lane has left at the window's first row. Runs follow each other.
-    The last one is moved back to end with the lane or the window, so that only steps of lanes shorter
-    than a run are left out.
+    The last one is moved back to end with the lane or the window, so that only steps of lanes
+    shorter than a run are left out.
     """
     last = np.minimum(left, rows) - steps
     grid = np.arange(0, max(rows, 1), steps)[:, None]
