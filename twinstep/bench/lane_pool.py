@@ -1,4 +1,4 @@
-"""A reference of one lane at a time, played in threads or in processes, for `twinstep bench`."""
+"""A pool of threads or processes over a single-lane reference, for `twinstep bench`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Slice(Protocol):
     def play(self, actions: np.ndarray, out: dict[str, np.ndarray]) -> None:
         """Play actions [T, N, P, ...]; out: `obs`, `reward`, `terminated`, `truncated` [T, N, ...].
 
-        As the frames of the contract: with the players' axis.
+        They have the contract's layout, player axis included.
         """
         ...
 
@@ -37,7 +37,7 @@ class Slice(Protocol):
 
 
 class InThreads:
-    """Slices side by side in threads; see players.Player.
+    """Slices side by side in threads; see targets.Target.
 
     make: `module:callable`, called as `make(params, lanes) -> Slice`.
     """
@@ -54,7 +54,7 @@ class InThreads:
         self._pool = ThreadPoolExecutor(threads)
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions [T, N, P, ...] are of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` takes the actions [T, N, P, ...]."""
         self._actions = np.array(actions)
         for part, (first, last) in zip(self._slices, self._edges, strict=True):
             part.begin(seeds[first:last])
@@ -70,7 +70,7 @@ class InThreads:
         list(self._pool.map(one, range(len(self._slices))))
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the latest `play`'s outputs [T, N, ...]; the next one overwrites them."""
         return self._out
 
     def state(self) -> Fields:
@@ -79,7 +79,7 @@ class InThreads:
 
 
 class InProcesses:
-    """Slices side by side in processes, which write to shared memory; see players.Player.
+    """Slices side by side in processes that write to shared memory; see targets.Target.
 
     make: as of InThreads.
     """
@@ -97,7 +97,7 @@ class InProcesses:
         self._children = [ChildProcess.spawn(_serve, *shared, *edge) for edge in self._edges]
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions [T, N, P, ...] are of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` takes the actions [T, N, P, ...]."""
         for child, (first, last) in zip(self._children, self._edges, strict=True):
             child.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
         self._answers()
@@ -109,7 +109,7 @@ class InProcesses:
         self._answers()
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the latest `play`'s outputs [T, N, ...]; the next one overwrites them."""
         return self._out
 
     def state(self) -> Fields:
@@ -139,7 +139,7 @@ def _serve(
     first: int,
     last: int,
 ) -> None:
-    """Be one process of InProcesses."""
+    """Run one process of InProcesses."""
     part: Slice = registry.load_object(make)(params, last - first)
     memory = {name: shared_memory.SharedMemory(name=where) for name, where in names.items()}
     out = {

@@ -14,7 +14,7 @@ Result = Mapping[str, Any]
 
 
 def markdown(result: Result) -> str:
-    """Return the whole file: what was measured how, one table per variant, the flag sets."""
+    """Return the whole file: the measurement, one table per variant, the flag sets."""
     parts = [_head(result)]
     for variant in dict.fromkeys(cell["variant"] for cell in result["cells"]):
         cells = [cell for cell in result["cells"] if cell["variant"] == variant]
@@ -72,7 +72,7 @@ def _head(result: Result) -> str:
 
 
 def _equal_work(result: Result) -> str:
-    """Say how it was made sure that all backends did the same work."""
+    """Describe the checks that all backends did the same work."""
     compared = result["cells"][0].get("compared", ["obs"])
     if "obs" in compared:
         return (
@@ -128,7 +128,7 @@ def _training(variant: str, cells: Sequence[Result]) -> str:
 
 
 def _measured(cells: Sequence[Result]) -> str:
-    """Return the table of the reference, the backends and the peers; what is said of the peers."""
+    """Return the table of the reference, backends and baselines, with notes on the baselines."""
     everything = [r for cell in cells for r in cell["results"]]
     peers = list(dict.fromkeys(r["name"] for r in everything if _is_peer(r)))
     rows = [["threads", "lanes", "backend", "M steps/s", "to the best reference",
@@ -150,7 +150,7 @@ def _measured(cells: Sequence[Result]) -> str:
 
 
 def _facts(cells: Sequence[Result]) -> dict[str, float]:
-    """Return what is said of the work itself, by name."""
+    """Return facts about the work itself, by name."""
     found: dict[str, float] = {}
     for cell in cells:
         for result in cell["results"]:
@@ -194,7 +194,7 @@ def _row(cell: Result, result: Result, peers: Sequence[str]) -> list[str]:
 
 
 def first_extra(result: Result) -> float:
-    """Return how many seconds longer the first call took than the second: compilation."""
+    """Return the seconds of compilation: the first call's minus the second's."""
     return max(0.0, result["first_call_seconds"] - result["second_call_seconds"])
 
 
@@ -260,6 +260,6 @@ def _all(result: Result, name: str) -> list[str]:
 
 
 def _newest(isa: Sequence[str]) -> list[str]:
-    """Return the flags that tell what arithmetic is at hand; all of them are in the JSON."""
+    """Return the flags of the available vector arithmetic; the JSON has all flags."""
     told = ("sse2", "avx", "avx2", "fma", "avx512f", "avx512vl", "asimd", "sve")
     return [flag for flag in told if flag in isa]

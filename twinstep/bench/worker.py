@@ -1,8 +1,8 @@
-"""A child process that is measured: `python -m twinstep.bench.worker FD`, and the parent's end.
+"""A measured child process, `python -m twinstep.bench.worker FD`, and the parent's end.
 
-Each backend and number of threads has its own: XLA and rayon size their thread pools when
-they start, and memory that one backend used would count for the next. The parent asks for
-one round after the other, so that the rounds of all backends alternate.
+Each backend and number of threads has its own: XLA and rayon size their thread pools at start,
+and one backend's memory would count for the next. The parent requests one round at a time, so
+that the rounds of all backends alternate.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from twinstep.env.timestep import lane_seeds
 from twinstep.errors import UserError
 from twinstep.frames import Fields
 
-#: Seconds a child may take for one answer; a peer, which is given up for less, may take fewer.
+#: The limit of one answer in seconds; shorter for a baseline, which may be dropped.
 PATIENCE, PEERS_PATIENCE = 1200.0, 240.0
-#: What every child runs under, beside the number of threads. Memory that was freed is used
-#: again: new memory costs more than the games, and others write to arrays set aside before.
-#: Compiled programs are not taken from the disk, or compile seconds would be those of reading.
+#: Environment variables of every child, in addition to the number of threads. Freed memory is
+#: reused: new memory costs more than the games, and other targets write to preallocated arrays.
+#: The compilation cache is off: compile seconds would be those of reading it.
 #: No process takes a device's whole memory, because several run side by side.
 ENVIRONMENT = {
     "MALLOC_MMAP_MAX_": "0",
@@ -67,7 +67,7 @@ class Child:
             raise
 
     def ask(self, request: Any) -> Any:
-        """Send a request and return its answer. Failed or UserError if the child says so."""
+        """Send a request and return its answer. Raises the child's Failed or UserError."""
         patience = PEERS_PATIENCE if self.job.peer else PATIENCE
         try:
             answer = self._child.ask(request, patience)
@@ -97,7 +97,7 @@ class Child:
 
 
 class _Host:
-    """The child's side: the players of one job."""
+    """The child's side: the targets of one job."""
 
     def __init__(self, job: Job) -> None:
         os.sched_setaffinity(0, job.cores)
@@ -111,7 +111,7 @@ class _Host:
         self._shown: dict[int, Fields] = {}
 
     def facts(self) -> dict[str, Any]:
-        """Return what the players are, and where they run."""
+        """Return the targets' names, dtype and platform."""
         players = [entry.player for entry in self._entries]
         return {
             "names": [entry.name for entry in self._entries],
@@ -120,7 +120,7 @@ class _Host:
         }
 
     def warm(self, number: int) -> dict[str, Any]:
-        """Play twice, then begin anew; return what the first time cost more."""
+        """Play twice, then begin again; return the seconds of both."""
         player = self._entries[number].player
         player.begin(self._seeds, self._actions)
         first, second = _timed(player.play), _timed(player.play)
@@ -129,7 +129,7 @@ class _Host:
         return about | {"first_call_seconds": first, "second_call_seconds": second}
 
     def ready(self, number: int) -> None:
-        """Do what a player does before its clock runs."""
+        """Run a target's untimed preparation."""
         getattr(self._entries[number].player, "ready", lambda: None)()
 
     def play(self, number: int) -> float:
@@ -137,14 +137,14 @@ class _Host:
         return _timed(self._entries[number].player.play)
 
     def played(self, number: int) -> dict[str, Digests]:
-        """Return the checksums since the beginning, {} of a player that writes nothing."""
+        """Return the checksums since the beginning, {} for a target that writes nothing."""
         self._shown[number] = shown = self._entries[number].player.shown()
         if not shown:
             return {}
         return {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
 
     def means(self, number: int) -> Means:
-        """Return what the latest round was like on average."""
+        """Return the means of the latest round."""
         state = self._entries[number].player.state()
         return means(self._shown[number], state, [int(lanes) for lanes in self._sums[number]])
 
@@ -154,11 +154,11 @@ class _Host:
         return {lanes: total.state(fields) for lanes, total in self._sums[number].items()}
 
     def after(self, number: int) -> dict[str, Any]:
-        """Return what a player knows after its last round."""
+        """Return a target's facts after its last round."""
         return dict(getattr(self._entries[number].player, "after", dict)())
 
     def memory(self) -> dict[str, int]:
-        """Return peaks in bytes: before the players were made, now, and on the device."""
+        """Return peaks in bytes: before the targets were built, now, and on the device."""
         found = {"before": self._before, "peak": peak_memory()}
         if "twinstep.bench.jax_targets" in sys.modules:
             from twinstep.bench.jax_targets import device_memory
@@ -167,7 +167,7 @@ class _Host:
         return found
 
     def _checksums(self) -> dict[str, Checksum]:
-        """A reference that plays few lanes is compared in these, all others in all too."""
+        """Return the checksums over the reference's few lanes, and over all played ones."""
         counts = dict.fromkeys([min(FEW, self._job.played), self._job.played])
         return {str(lanes): Checksum(self._contract, lanes) for lanes in counts}
 

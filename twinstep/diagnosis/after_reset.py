@@ -24,7 +24,7 @@ def first_wrong_after_reset(
     runner: Runner,
     rules: Rules,
 ) -> tuple[tuple[str, ...], int]:
-    """Load the oracle's first frame, play on, and return the modules that differ and the step count.
+    """Play on from the oracle's first frame; return the modules that differ and the step count.
 
     A reset that plays before its first frame, like a booting console, shows the faults of a step.
     Returns ((), 0) where a module can be called alone (which shows more), where no state can be

@@ -23,13 +23,13 @@ MOST = 24
 
 
 class Told(NamedTuple):
-    """An episode retold: lines for the terminal, and files by suffix, such as `.html`."""
+    """A narrated episode: lines for the terminal, and files by suffix, such as `.html`."""
 
     lines: list[str]
     files: Mapping[str, str] = {}
 
 
-#: What an environment may declare: (oracle, contract, start, actions [T, P, ...]) -> Told.
+#: An environment may declare one: (oracle, contract, start, actions [T, P, ...]) -> Told.
 Narrator = Callable[[Any, Contract, Start, np.ndarray], Told]
 
 
@@ -85,9 +85,9 @@ def retell(
     humans: Sequence[int] = (),
     files: Sequence[Path] = (),
 ) -> Told:
-    """Play the episode of seed (seed, 0) in the reference and retell it.
+    """Play the episode of seed (seed, 0) in the reference and narrate it.
 
-    humans: players that people play at the terminal. files: what it begins from.
+    humans: players that people play at the terminal. files: the contents of its start.
     """
     contract, probe = subject.contract, subject.probe
     if probe.problem:
