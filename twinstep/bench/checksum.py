@@ -51,7 +51,7 @@ class Checksum:
         return found
 
     def _take(self, total: hashlib._Hash, path: str, values: np.ndarray) -> None:
-        """Add the values' bytes. A wrong dtype counts, a player axis of 1 does not."""
+        """Add the values' bytes. A wrong dtype changes the sum, a player axis of 1 does not."""
         if values.dtype != self._layout[path][0]:
             total.update(str(values.dtype).encode())
         total.update(np.ascontiguousarray(values).data)

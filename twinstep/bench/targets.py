@@ -70,9 +70,8 @@ class Job:
     `final_obs`; `physics`, steps that write nothing; `ppo`, training; or a policy's name.
     played: the number of first lanes of the batch that this backend plays. cores: the processors
     that it is pinned to, one per thread. peer: the name of a baseline to measure in place of the
-    backend;
-    python: its interpreter, "" for this one. folder, variables: the checkout that it runs in, ""
-    for this one, and further environment variables.
+    backend; python: its interpreter, "" for this one. folder: the checkout that it runs in, ""
+    for this one. variables: further environment variables.
     """
 
     env: str

@@ -127,7 +127,7 @@ def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.n
 
 
 def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
-    """Return the actions [T, P, ...] of runs. Raises ValueError for an impossible action or count."""
+    """Return the actions [T, P, ...] of runs. Raises ValueError for impossible ones."""
     dtype, shape = contract.action_layout()
     found = [np.zeros((0, *shape), dtype)]
     for action, count in runs:

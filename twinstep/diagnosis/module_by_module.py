@@ -26,8 +26,8 @@ def first_wrong_module_on(
 ) -> tuple[ModuleCall, _Fields] | None:
     """Return the first module that differs among those with known inputs only, and the outputs.
 
-    Further inputs are sampled: on a single one a wrong random draw may agree by luck. The outputs are
-    the oracle's.
+    Further inputs are sampled: on a single one a wrong random draw may agree by luck. The outputs
+    are the oracle's.
     """
     for module in _callable(oracle, runner):
         names = [field.name for field in module.inputs]

@@ -44,8 +44,8 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
 def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Path]:
     """Keep a report's inputs and its witness as regressions; return the files written.
 
-    note: a description of the bug; without one the file names the test that found it. Raises UserError
-    if the report has no case or a file cannot be written.
+    note: a description of the bug; without one the file names the test that found it. Raises
+    UserError if the report has no case or a file cannot be written.
     """
     if not record["diff"] and not record["case"]["actions"]:
         raise UserError(f"report {record['id']} has no case to keep: {report.headline(record)}")

@@ -21,9 +21,9 @@ LEAVE = ("q", "quit")
 class Scene(NamedTuple):
     """A player's view of the game, limited to its knowledge.
 
-    told: lines of all events so far; a later scene of the same player begins with them. board: lines
-    of the present position. words: each legal action in words. refusal(action) gives the reason and
-    the rule why another one is not legal.
+    told: lines of all events so far; a later scene of the same player begins with them. board:
+    lines of the present position. words: each legal action in words. refusal(action) gives the
+    reason and the rule why another one is not legal.
     """
 
     told: Sequence[str]
