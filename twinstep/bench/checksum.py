@@ -78,14 +78,14 @@ class Comparison:
 
         digests: number of lanes -> checksums; held: parts that must be equal.
         """
-        found = []
+        sentences = []
         for lanes, parts in digests.items():
             for part in sorted(held & parts.keys()):
                 value = parts[part]
                 want, who = self._expected.setdefault((lanes, part), (value, name))
                 if value != want:
-                    found.append(f"{name} differs from {who} in {part}")
-        return list(dict.fromkeys(found))
+                    sentences.append(f"{name} differs from {who} in {part}")
+        return list(dict.fromkeys(sentences))
 
 
 def joined(parts: Digests, only: Iterable[str] | None = None) -> str:

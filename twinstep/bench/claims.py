@@ -16,19 +16,19 @@ def read(path: Path, schema: int) -> Result:
     """Return a committed result. Raises UserError if it is missing or unreadable."""
     mend = "measure once without --verify-claims, or name its folder with --out"
     try:
-        found = json.loads(path.read_text())
+        result = json.loads(path.read_text())
     except OSError:
         raise UserError(f"there is no {path}: {mend}") from None
     except ValueError:
-        found = None
+        result = None
     parts = {"schema", "request", "cells"}
-    if not isinstance(found, dict) or not parts <= found.keys() or found["schema"] != schema:
+    if not isinstance(result, dict) or not parts <= result.keys() or result["schema"] != schema:
         raise UserError(f"{path} is no result of this version of twinstep bench: {mend}")
     try:
-        _require_whole(found)
+        _require_whole(result)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise UserError(f"{path} is not as twinstep bench writes it ({error!r}): {mend}") from error
-    return found
+    return result
 
 
 def _require_whole(found: Result) -> None:

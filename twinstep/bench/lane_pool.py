@@ -46,8 +46,8 @@ class InThreads:
         self, make: str, contract: Contract, lanes: int, steps: int, threads: int = 1
     ) -> None:
         self._edges = _edges(lanes, threads)
-        made = registry.load_object(make)
-        self._slices = [made(contract.params, last - first) for first, last in self._edges]
+        factory = registry.load_object(make)
+        self._slices = [factory(contract.params, last - first) for first, last in self._edges]
         shapes = _shapes(contract, lanes, steps)
         self._out = {name: np.zeros(shape, dtype) for name, (dtype, shape) in shapes.items()}
         self._actions = np.zeros((steps, lanes, *contract.action_layout()[1]), np.int32)

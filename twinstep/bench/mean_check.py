@@ -45,11 +45,11 @@ def means(shown: Fields, state: Fields, lanes: list[int]) -> Means:
 
 def differences(who: str, mine: Means, other: str, theirs: Means) -> list[str]:
     """Return a sentence for each mean too far from the other backend's over the same lanes."""
-    found = []
+    sentences = []
     for lanes in mine.keys() & theirs.keys():
         for name in sorted(mine[lanes].keys() & theirs[lanes].keys()):
             (one, wide), (two, broad) = mine[lanes][name], theirs[lanes][name]
             # Negated, so that a NaN fails.
             if not abs(one - two) <= MOST * float(np.hypot(wide, broad)):
-                found.append(f"{who} has a mean {name} of {one:.4g}, {other} of {two:.4g}")
-    return list(dict.fromkeys(found))
+                sentences.append(f"{who} has a mean {name} of {one:.4g}, {other} of {two:.4g}")
+    return list(dict.fromkeys(sentences))

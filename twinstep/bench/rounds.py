@@ -76,9 +76,9 @@ def measure(
 
         def play(player: _Measured) -> None:
             player.child.ask(("ready", player.number))
-            begun = time.perf_counter()
+            start = time.perf_counter()
             player.seconds.append(player.child.ask(("play", player.number)))
-            player.waited.append(time.perf_counter() - begun)
+            player.waited.append(time.perf_counter() - start)
             player.parts = player.child.ask(("played", player.number))
 
         for job in jobs:
@@ -122,13 +122,13 @@ def _require_alike(player: _Measured, first: _Measured, theirs: mean_check.Means
     if not same or job.how not in ("least", "make", "physics"):
         return
     mine = player.child.ask(("means", player.number))
-    if found := mean_check.differences(player.who, mine, first.who, theirs):
-        raise Failed(f"unlike work in the first round: {'; '.join(found)}")
+    if sentences := mean_check.differences(player.who, mine, first.who, theirs):
+        raise Failed(f"unlike work in the first round: {'; '.join(sentences)}")
 
 
 def _end(player: _Measured) -> None:
-    ended = player.child.ask(("end", player.number))
-    player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
+    final_digests = player.child.ask(("end", player.number))
+    player.parts = {lanes: {**p, **final_digests[lanes]} for lanes, p in player.parts.items()}
     player.memory = player.child.ask(("memory",))
     player.after = player.child.ask(("after", player.number))
 

@@ -142,20 +142,20 @@ def _measured(cells: Sequence[Result]) -> str:
         rows += [_row(cell, r, peers) for r in shown]
     notes = {r["name"]: r["note"] for r in everything if _is_peer(r)}
     notes |= {text: "" for cell in cells for text in cell.get("left_out", ())}
-    said = "".join(
+    note_lines = "".join(
         f"\n- {name}: {note}" if note else f"\n- not measured: {name}"
         for name, note in notes.items()
     )
-    return _table(rows) + (f"\n\nOther implementations:\n{said}" if said else "")
+    return _table(rows) + (f"\n\nOther implementations:\n{note_lines}" if note_lines else "")
 
 
 def _facts(cells: Sequence[Result]) -> dict[str, float]:
     """Return facts about the work itself, by name."""
-    found: dict[str, float] = {}
+    facts: dict[str, float] = {}
     for cell in cells:
         for result in cell["results"]:
-            found |= result.get("facts", {})
-    return found
+            facts |= result.get("facts", {})
+    return facts
 
 
 def _is_peer(result: Result) -> bool:
@@ -164,8 +164,8 @@ def _is_peer(result: Result) -> bool:
 
 def _ways(cells: Sequence[Result]) -> list[str]:
     """Return the names of all ways to run the reference."""
-    found = [r for cell in cells for r in cell["results"] if not r["backend"] and not _is_peer(r)]
-    return list(dict.fromkeys(r["name"] for r in found))
+    results = [r for cell in cells for r in cell["results"] if not r["backend"] and not _is_peer(r)]
+    return list(dict.fromkeys(r["name"] for r in results))
 
 
 def _row(cell: Result, result: Result, peers: Sequence[str]) -> list[str]:
@@ -255,11 +255,11 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _all(result: Result, name: str) -> list[str]:
-    found = (r.get(name) for cell in result["cells"] for r in cell["results"])
-    return list(dict.fromkeys(value for value in found if value))
+    values = (r.get(name) for cell in result["cells"] for r in cell["results"])
+    return list(dict.fromkeys(value for value in values if value))
 
 
 def _newest(isa: Sequence[str]) -> list[str]:
     """Return the flags of the available vector arithmetic; the JSON has all flags."""
-    told = ("sse2", "avx", "avx2", "fma", "avx512f", "avx512vl", "asimd", "sve")
-    return [flag for flag in told if flag in isa]
+    shown = ("sse2", "avx", "avx2", "fma", "avx512f", "avx512vl", "asimd", "sve")
+    return [flag for flag in shown if flag in isa]

@@ -159,12 +159,12 @@ class _Host:
 
     def memory(self) -> dict[str, int]:
         """Return peaks in bytes: before the targets were built, now, and on the device."""
-        found = {"before": self._before, "peak": peak_memory()}
+        peaks = {"before": self._before, "peak": peak_memory()}
         if "twinstep.bench.jax_targets" in sys.modules:
             from twinstep.bench.jax_targets import device_memory
 
-            found["device"] = device_memory()
-        return found
+            peaks["device"] = device_memory()
+        return peaks
 
     def _checksums(self) -> dict[str, Checksum]:
         """Return the checksums over the reference's few lanes, and over all played ones."""
@@ -186,9 +186,9 @@ def peak_memory() -> int:
 
 
 def _timed(act: Callable[[], Any]) -> float:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     act()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def _serve(end: Connection) -> None:

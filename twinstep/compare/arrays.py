@@ -141,12 +141,12 @@ def frames_differ(
     Only paths with a difference are returned.
     """
     leading = oracle["reward"].ndim - 1
-    found = {}
+    differences = {}
     for path, gate in gates.items():
         wrong = differs(oracle[path], candidate[path], gate)
         if wrong.any():
-            found[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
-    return found
+            differences[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
+    return differences
 
 
 def broken_shares(

@@ -77,8 +77,8 @@ def waiting(contract: Contract, expected: ExpectedSteps) -> ExpectedSteps:
     for lane in range(lanes):
         # Row t of the recording moves down by the number of ends before it.
         moved = np.arange(steps) + np.cumsum(ended[:, lane]) - ended[:, lane]
-        kept = moved < steps
-        to, source = moved[kept], np.flatnonzero(kept)
+        inside_rows = moved < steps
+        to, source = moved[inside_rows], np.flatnonzero(inside_rows)
         actions[to, lane] = expected.actions[source, lane]
         valid[to, lane] = True
         for name, values in expected.heads.items():

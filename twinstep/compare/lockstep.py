@@ -65,7 +65,7 @@ def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep])
 def _replay(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
 ) -> list[Miss]:
-    found: dict[int, Miss] = {}
+    misses: dict[int, Miss] = {}
     lanes = chunk_lanes(runner.contract)
     parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
     for number, got in enumerate(parts):
@@ -75,10 +75,10 @@ def _replay(
         valid = np.arange(first, first + rows)[:, None] <= chunk.lengths[None]
         differing = _differing(chunk, number, got, gates, last)
         for miss in first_misses(differing, valid, first):
-            found.setdefault(miss.lane, miss)
-        if len(found) == chunk.lanes:
+            misses.setdefault(miss.lane, miss)
+        if len(misses) == chunk.lanes:
             break
-    return [found[lane] for lane in sorted(found)]
+    return [misses[lane] for lane in sorted(misses)]
 
 
 def _differing(
@@ -96,13 +96,13 @@ def _differing(
     read = chunk.new_rows(window, sorted({*plain, "reward"}))
     if number or not chunk.lengths.any():
         last.keep(window, read)
-    found = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
+    differences = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
     for path in gates.keys() - plain.keys():
         stored = chunk.new_rows(window, [path], "digest")[path][rows]
         wrong = (stored != digests(got[path])).any(-1)
         if wrong.any():
-            found[path] = wrong
-    return found
+            differences[path] = wrong
+    return differences
 
 
 class _LastFrames:
@@ -142,10 +142,10 @@ def _check_restarts(
         if path != "terminated"
     }
     _, got = runner.restart(runner.load(states))
-    found = frames_differ(restarted, got, gates)
+    differences = frames_differ(restarted, got, gates)
     divergences = []
     for lane in np.flatnonzero(last.frames["terminated"]):
-        paths = tuple(sorted(path for path, wrong in found.items() if wrong[lane]))
+        paths = tuple(sorted(path for path, wrong in differences.items() if wrong[lane]))
         if paths:
             miss = Miss(int(lane), int(chunk.lengths[lane]) + 1, paths)
             state = {name: values[lane] for name, values in states.items()}

@@ -62,7 +62,7 @@ class Case:
             if data["kind"] not in KINDS:
                 raise ValueError(f"kind {data['kind']}")
             name = data["module"]
-            made = cls(
+            case = cls(
                 data["kind"],
                 Start(
                     from_json(data["seed"], np.uint32, (2,)),
@@ -73,13 +73,13 @@ class Case:
                 name,
                 _values(data["inputs"], contract.module(name).inputs if name else ()),
             )
-            made._require_whole(contract)
+            case._require_whole(contract)
         except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as problem:
             raise UserError(
                 f"the case does not fit contract {contract.version} ({problem!r}): "
                 "it was kept for another version"
             ) from problem
-        return made
+        return case
 
     def _require_whole(self, contract: Contract) -> None:
         """Raise KeyError for a field that its kind of case needs and it does not have."""
@@ -122,14 +122,14 @@ class Answer:
 
 
 def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.ndarray]:
-    known = {field.name: field for field in declared}
-    return {n: from_json(v, known[n].dtype, known[n].shape) for n, v in data.items()}
+    fields = {field.name: field for field in declared}
+    return {n: from_json(v, fields[n].dtype, fields[n].shape) for n, v in data.items()}
 
 
 def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
     """Return the actions [T, P, ...] of runs. Raises ValueError for impossible ones."""
     dtype, shape = contract.action_layout()
-    found = [np.zeros((0, *shape), dtype)]
+    parts = [np.zeros((0, *shape), dtype)]
     for action, count in runs:
         value = from_json(action, dtype, (1, *shape))
         space = contract.action
@@ -137,8 +137,8 @@ def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
             raise ValueError(f"action {action} of {space.n}")
         if not 0 < count <= _MOST:
             raise ValueError(f"{count} steps")
-        found.append(np.repeat(value, count, 0))
-    return np.concatenate(found)
+        parts.append(np.repeat(value, count, 0))
+    return np.concatenate(parts)
 
 
 #: The most steps in a run of equal actions; more is a damaged file.
@@ -160,9 +160,9 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
     else:
         want, _ = oracle.steps(state, case.actions[:, None], begin)
         got = runner.play_from(state, case.actions[:, None])
-    found = frames_differ(want, got, rules.one_step())
+    differences = frames_differ(want, got, rules.one_step())
     count = len(want["reward"])
-    misses = first_misses(found, np.ones((count, 1), bool), 1)
+    misses = first_misses(differences, np.ones((count, 1), bool), 1)
     if not misses:
         return _agreement(case.actions)
     at = misses[0].step - 1
@@ -207,11 +207,11 @@ def _ask_some(
         want_first, got_first = (
             {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
         )
-        found = frames_differ(want_first, got_first, rules.one_step())
-        misses = first_misses(found, np.ones((1, 1), bool), 0)
+        differences = frames_differ(want_first, got_first, rules.one_step())
+        misses = first_misses(differences, np.ones((1, 1), bool), 0)
         if not misses:
-            found = frames_differ(lane_want, lane_got, gates)
-            misses = first_misses(found, np.ones((len(played) + 1, 1), bool), 0)
+            differences = frames_differ(lane_want, lane_got, gates)
+            misses = first_misses(differences, np.ones((len(played) + 1, 1), bool), 0)
         if not misses:
             answers.append(_agreement(played))
             continue
@@ -255,14 +255,14 @@ def outputs_differ(
     candidate: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return output name -> bool[N] where a module's outputs differ, under their fields' gates."""
-    found = {}
+    differences = {}
     for output in contract.module(module).outputs:
         name = output.name
         gate = rules.outputs[module, name]
         wrong = differs(np.asarray(oracle[name]), np.asarray(candidate[name]), gate)
         if wrong.any():
-            found[name] = wrong.reshape(len(wrong), -1).any(-1)
-    return found
+            differences[name] = wrong.reshape(len(wrong), -1).any(-1)
+    return differences
 
 
 def elements_that_differ(

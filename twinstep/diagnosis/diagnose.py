@@ -63,8 +63,8 @@ def shrink_episode(
     wanted = set(found.miss.paths)
 
     def diverges(trials: list[np.ndarray]) -> list[int]:
-        asked = [(found.start, trial) for trial in trials]
-        answers = ask_episodes(asked, oracle, runner, rules)
+        trials_of_start = [(found.start, trial) for trial in trials]
+        answers = ask_episodes(trials_of_start, oracle, runner, rules)
         return [a.step if wanted & set(a.paths) else -1 for a in answers]
 
     small = shrink(found.actions, diverges)
@@ -223,21 +223,21 @@ def _suspects(
     wrong = any(path.startswith("state.") for path in answer.paths)
     follow = [m for m in owners if wrong and contract.module(m).owned() & bare <= _SEEN]
     owners = [name for name in owners if name not in follow]
-    found = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
-    if not found:
+    suspects = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
+    if not suspects:
         why = "no declared module owns what differs of the state"
         if owners:
             why = "what owns the fields that differ agrees alone: how the step joins it differs"
-        found = [Suspect("step", why)]
-    found += [
+        suspects = [Suspect("step", why)]
+    suspects += [
         Suspect(name, "owns a field that differs, but agrees when called alone")
         for name in owners
         if name in agree
     ]
-    found += [
+    suspects += [
         Suspect(name, "owns what is seen of the state, which differs, too") for name in follow
     ]
-    return tuple(found[:3])
+    return tuple(suspects[:3])
 
 
 def _beyond_reset(

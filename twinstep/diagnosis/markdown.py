@@ -182,9 +182,9 @@ def _diff_table(record: dict[str, Any]) -> str:
     if record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
     if draws:
-        made = {name: "?" if draws[name] is None else draws[name] for name in draws}
-        begin = f"before {made['before']}" if draws["before"] is not None else "in this step"
-        lines.append(f"draws: {begin}, oracle {made['oracle']}, candidate {made['candidate']}")
+        counts = {name: "?" if draws[name] is None else draws[name] for name in draws}
+        begin = f"before {counts['before']}" if draws["before"] is not None else "in this step"
+        lines.append(f"draws: {begin}, oracle {counts['oracle']}, candidate {counts['candidate']}")
     return "\n".join(lines)
 
 

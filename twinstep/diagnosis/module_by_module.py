@@ -94,10 +94,10 @@ def _differing(
 ) -> tuple[ModuleCall, _Fields] | None:
     """Return the first differing call."""
     want, got = answers
-    found = outputs_differ(runner.contract, rules, module.name, want, got)
-    if not found:
+    differences = outputs_differ(runner.contract, rules, module.name, want, got)
+    if not differences:
         return None
-    row = int(np.flatnonzero(np.any(list(found.values()), axis=0))[0])
+    row = int(np.flatnonzero(np.any(list(differences.values()), axis=0))[0])
     inputs, got, want = (
         {name: value[row] for name, value in part.items()} for part in (inputs, got, want)
     )

@@ -26,7 +26,7 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
 
     kind: `rollouts` for episodes, `properties` for one-step witnesses.
     """
-    found = []
+    cases = []
     for folder in folders(kind):
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             try:
@@ -35,10 +35,10 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
                     contract.params
                 )
                 if mine:
-                    found.append((path.name, Case.from_json(data["case"], contract)))
+                    cases.append((path.name, Case.from_json(data["case"], contract)))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise UserError(f"{path} is not a kept case ({error!r})") from error
-    return found
+    return cases
 
 
 def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Path]:

@@ -24,15 +24,15 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
     not fit, and CandidateBroken if the candidate cannot answer.
     """
     if not report.has_case(record):
-        said = report.headline(record)
-        raise UserError(f"report {record['id']} has no case to ask again: {said}")
+        sentence = report.headline(record)
+        raise UserError(f"report {record['id']} has no case to ask again: {sentence}")
     subject = _subject(record)
     env = subject.env
-    known = {ref.name: ref for ref in env.candidates}
-    if record["candidate"] not in known:
-        raise registry.unknown(f"candidate of {env.name}", record["candidate"], known)
+    candidates = {ref.name: ref for ref in env.candidates}
+    if record["candidate"] not in candidates:
+        raise registry.unknown(f"candidate of {env.name}", record["candidate"], candidates)
     case = Case.from_json(record["case"], subject.contract)
-    pair = Pair(subject, known[record["candidate"]])
+    pair = Pair(subject, candidates[record["candidate"]])
     runner = Runner.of(pair)
     rules = Rules.of(
         subject.contract,
@@ -42,12 +42,12 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
     )
     oracle = OracleProcess(subject)
     try:
-        found = diagnose(case, oracle, runner, rules)
+        diagnosis = diagnose(case, oracle, runner, rules)
     finally:
         oracle.close()
-    if found.answer.agrees:
+    if diagnosis.answer.agrees:
         return None
-    return report.build(pair, rules, found, Context.from_json(record["context"]))
+    return report.build(pair, rules, diagnosis, Context.from_json(record["context"]))
 
 
 def _subject(record: dict[str, Any]) -> EnvVariant:

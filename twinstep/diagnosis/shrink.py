@@ -95,15 +95,15 @@ def shrink(actions: np.ndarray, diverges: Diverges, budget: int = BUDGET) -> Shr
     while not search.spent:
         runs = runs_of(best)
         size = min(size, max(1, len(runs)))
-        found = search.first([unroll(t, best) for t in _without_runs(runs, size)])
-        if found is None and size > 1:
+        smaller = search.first([unroll(t, best) for t in _without_runs(runs, size)])
+        if smaller is None and size > 1:
             size //= 2
             continue
-        if found is None:
-            found = search.first([unroll(t, best) for t in _shorter_runs(runs)])
-        if found is None:
+        if smaller is None:
+            smaller = search.first([unroll(t, best) for t in _shorter_runs(runs)])
+        if smaller is None:
             return Shrunk(best, before, search.steps, True)
-        best = found
+        best = smaller
     return Shrunk(best, before, search.steps, False)
 
 

@@ -185,8 +185,8 @@ def work(
 def _judge(
     pipe: connection.Connection, bench: MutantRunner, mutants: dict[str, Mutant], elsewhere: bool
 ) -> None:
-    while (asked := pipe.recv()) is not None:
-        name, settled = asked
+    while (request := pipe.recv()) is not None:
+        name, settled = request
         pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
         if bench.alone >= _KEPT:
             import jax
@@ -214,23 +214,23 @@ def rows(
     cores = sorted(os.sched_getaffinity(0))
     names = [mutant.id for mutant in mutants]
     started = partial(_Worker, work, campaign.plan, names, folder)
-    made = [started(core) for core in cores[: min(count, len(todo))]]
+    workers = [started(core) for core in cores[: min(count, len(todo))]]
     try:
-        while made:
-            ready = connection.wait([worker.child.pipe for worker in made], timeout=1.0)
-            for place, worker in enumerate(list(made)):
-                said, over = None, worker.over
+        while workers:
+            ready = connection.wait([worker.child.pipe for worker in workers], timeout=1.0)
+            for place, worker in enumerate(list(workers)):
+                message, over = None, worker.over
                 if worker.child.pipe in ready:
-                    said = _heard(worker)
+                    message = _heard(worker)
                 elif not over:
                     continue
-                if said is None:
+                if message is None:
                     lost = _lost(worker, over)
                     worker.end()
                     todo.appendleft(lost)
-                    made[place] = started(worker.core)
+                    workers[place] = started(worker.core)
                     continue
-                what, *rest = said
+                what, *rest = message
                 if what == "at":
                     worker.begins(*rest)
                     progress(_words(worker, len(mutants)))
@@ -243,8 +243,8 @@ def rows(
                     raise RuntimeError(rest[0])
                 worker.ask(todo.popleft() if todo else None)
                 if worker.task is None:
-                    made.remove(worker)
+                    workers.remove(worker)
                     worker.child.exit_code()
     finally:
-        for worker in made:
+        for worker in workers:
             worker.end()

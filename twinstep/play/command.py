@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.seed.isdecimal() or int(args.seed) >= 2**32:
         raise UserError(f"--seed {args.seed}: a number below 2**32")
     humans = [_player(text) for text in args.human]
-    told = retell(subject, args.driver, int(args.seed), humans, args.start)
-    if told.lines:
-        print("\n".join(told.lines))
+    narrated = retell(subject, args.driver, int(args.seed), humans, args.start)
+    if narrated.lines:
+        print("\n".join(narrated.lines))
     stem = args.out or Path(f"{args.env}-{args.seed}")
-    for suffix, text in told.files.items():
+    for suffix, text in narrated.files.items():
         file = stem.with_name(stem.name + suffix)
         if not paths.writable(file.parent):
             raise UserError(f"--out {args.out}: files cannot be written there")

@@ -45,10 +45,10 @@ def read_recording(traces: TraceSet) -> Recording:
         path: np.concatenate([first[:1], *[part[path][1:] for part in parts]])
         for path, first in parts[0].items()
     }
-    made = Recording(frames, np.concatenate(windows))
-    for values in (made.actions, *frames.values()):
+    recording = Recording(frames, np.concatenate(windows))
+    for values in (recording.actions, *frames.values()):
         values.flags.writeable = False  # tests share it
-    return made
+    return recording
 
 
 def record_shipped(

@@ -77,10 +77,10 @@ class TraceCache:
         reduce: name and reduction of each measure, kept in the manifest.
         """
         wanted = _Wanted(key_of(parts), parts, record, reduce)
-        held = self._find_or_make(wanted)
-        held.touch()
+        trace_set = self._find_or_make(wanted)
+        trace_set.touch()
         self._used.add(wanted.key)
-        return dataclasses.replace(held, renew=lambda: self.get(parts, record, reduce))
+        return dataclasses.replace(trace_set, renew=lambda: self.get(parts, record, reduce))
 
     def close(self) -> None:
         """Remove the temporary folder, if the cache was unusable."""
@@ -98,7 +98,7 @@ class TraceCache:
 
     def entries(self) -> list[CacheEntry]:
         """List the entries, least recently used first. Entries removed meanwhile are left out."""
-        found = []
+        entries = []
         for path in self.root.iterdir() if self.root.is_dir() else ():
             if path.name.startswith("."):
                 continue
@@ -106,10 +106,10 @@ class TraceCache:
                 used = path.lstat().st_mtime
             except OSError:
                 continue
-            held = self.find(path.name)
-            parts = held.manifest["material"] if held is not None else {}
-            found.append(CacheEntry(path.name, used, locks.size_of(path), parts))
-        return sorted(found, key=lambda entry: entry.used)
+            trace_set = self.find(path.name)
+            parts = trace_set.manifest["material"] if trace_set is not None else {}
+            entries.append(CacheEntry(path.name, used, locks.size_of(path), parts))
+        return sorted(entries, key=lambda entry: entry.used)
 
     def damage(self, key: str) -> str:
         """Check every byte of an entry; return the problem, or ""."""
@@ -127,10 +127,10 @@ class TraceCache:
         """
         if limit is None:
             limit = _gigabytes() * 1e9
-        held = self.entries()
-        total = sum(entry.size for entry in held)
+        entries = self.entries()
+        total = sum(entry.size for entry in entries)
         dropped = []
-        for entry in held:
+        for entry in entries:
             if total <= limit:
                 break
             if entry.key not in self._used and time.time() - entry.used > IN_USE:
@@ -146,27 +146,27 @@ class TraceCache:
     def _find_or_make(self, wanted: _Wanted) -> TraceSet:
         key, parts = wanted.key, wanted.parts
         if self._spare is not None:
-            held, _ = _look(Path(self._spare.name) / key, parts)
-            if held is not None:
-                return held
-        held, problem = _look(self.root / key, parts)
-        if held is not None:
-            return held
+            trace_set, _ = _look(Path(self._spare.name) / key, parts)
+            if trace_set is not None:
+                return trace_set
+        trace_set, problem = _look(self.root / key, parts)
+        if trace_set is not None:
+            return trace_set
         if paths.writable(self.root):
             try:
                 with locks.locked(self.root, key):
                     # Another run may have recorded or repaired it while this one waited.
-                    held, problem = _look(self.root / key, parts)
-                    if held is not None:
-                        return held
+                    trace_set, problem = _look(self.root / key, parts)
+                    if trace_set is not None:
+                        return trace_set
                     if problem:
                         self._warn_damaged(key, problem)
                         self.drop(key)
-                    made = self._make(self.root, wanted)
+                    recorded = self._make(self.root, wanted)
                 self._used.add(key)
                 locks.collect_garbage(self.root)
                 self.evict()
-                return made
+                return recorded
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
                     raise
@@ -219,12 +219,12 @@ def _look(folder: Path, parts: dict[str, Any]) -> tuple[TraceSet | None, str]:
     if not os.path.lexists(folder):
         return None, ""
     try:
-        held = read_set(folder)
-        if held.manifest["material"] != parts:
+        trace_set = read_set(folder)
+        if trace_set.manifest["material"] != parts:
             raise TraceDamaged("it belongs to other sources")
     except TraceDamaged as problem:
         return None, str(problem)
-    return held, ""
+    return trace_set, ""
 
 
 def _gigabytes() -> float:

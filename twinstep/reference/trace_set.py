@@ -62,12 +62,12 @@ class TraceSet:
 
     def measures(self) -> dict[str, float]:
         """Return each declared measure over all chunks."""
-        found: dict[str, list[float]] = {}
+        values: dict[str, list[float]] = {}
         for entry in self.manifest["chunks"]:
             for name, value in entry["measures"].items():
-                found.setdefault(name, []).append(value)
+                values.setdefault(name, []).append(value)
         reducers = {m["name"]: m["reduce"] for m in self.manifest["reduce"]}
-        return {n: min(v) if reducers[n] == "min" else max(v) for n, v in found.items()}
+        return {n: min(v) if reducers[n] == "min" else max(v) for n, v in values.items()}
 
     def _open(self, entry: dict[str, Any]) -> ChunkFile:
         path = self.folder / entry["file"]
@@ -115,16 +115,16 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def read_set(folder: Path) -> TraceSet:
     """Return a folder's trace set, every chunk checked. Raises TraceDamaged with the problem."""
-    held = TraceSet(folder, read_manifest(folder))
+    trace_set = TraceSet(folder, read_manifest(folder))
     try:
-        for entry in held.manifest["chunks"]:
+        for entry in trace_set.manifest["chunks"]:
             with contextlib.closing(ChunkFile(folder / entry["file"], entry["sha256"])) as chunk:
-                found = chunk.lanes, int(chunk.lengths.sum())
-            if found != (entry["episodes"], entry["steps"]):
+                counts = chunk.lanes, int(chunk.lengths.sum())
+            if counts != (entry["episodes"], entry["steps"]):
                 raise TraceDamaged(f"{entry['file']} does not hold what its manifest says")
     except OSError as error:
         raise TraceDamaged(f"{error.filename or folder} cannot be read") from error
-    return held
+    return trace_set
 
 
 def _sha256(manifest: dict[str, Any]) -> str:

@@ -71,23 +71,23 @@ def screen(root: Path, files: Iterable[Path], own: Sequence[str]) -> list[Refuse
 
     own: import packages that consist of these files.
     """
-    found: list[Refused] = []
+    refusals: list[Refused] = []
     files = sorted(files)
     tables = [p.lstat().st_size for p in files if p.suffix in (".csv", ".json", ".toml")]
     if sum(tables) > TABLES_BYTES:
         why = f"{sum(tables)} bytes of tables, more than {TABLES_BYTES}: no environment needs them"
-        found.append(Refused(files[0].parent.relative_to(root).as_posix(), why))
+        refusals.append(Refused(files[0].parent.relative_to(root).as_posix(), why))
     for path in files:
         place = path.relative_to(root).as_posix()
         if why := _of_file(path):
-            found.append(Refused(place, why))
+            refusals.append(Refused(place, why))
             continue
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
-            found += [Refused(f"{place}:{line}", why) for line, why in _of_python(text, own)]
+            refusals += [Refused(f"{place}:{line}", why) for line, why in _of_python(text, own)]
         elif path.suffix in (".rs", ".toml"):
-            found += [Refused(f"{place}:{line}", why) for line, why in _of_rust(text)]
-    return found
+            refusals += [Refused(f"{place}:{line}", why) for line, why in _of_rust(text)]
+    return refusals
 
 
 def _of_file(path: Path) -> str:

@@ -74,14 +74,14 @@ class CandidateHost:
                 self._sides.append(self._sides[0].eager())
             return len(self._sides) - 1
         looks = method in ("copy", "frame")
-        given = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
+        arguments = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
         with self._isolation:
-            made = getattr(self._sides[side], method)(*given)
+            answer = getattr(self._sides[side], method)(*arguments)
         if method in ("load", "copy"):
-            return self._keep(made)
-        if isinstance(made, tuple) and len(made) == 2 and not isinstance(made, Frame):
-            return self._keep(made[0]), made[1]
-        return made
+            return self._keep(answer)
+        if isinstance(answer, tuple) and len(answer) == 2 and not isinstance(answer, Frame):
+            return self._keep(answer[0]), answer[1]
+        return answer
 
     def _state(self, held: Held, looks: bool) -> Any:
         return self._states[held.number] if looks else self._states.pop(held.number)

@@ -98,10 +98,10 @@ def _built(tree: Any, rest: memoryview, at: int) -> tuple[Any, int]:
     if "held" in tree:
         return Held(int(tree["held"])), at
     if "map" in tree:
-        made = {}
+        mapping = {}
         for name, part in tree["map"]:
-            made[name], at = _built(part, rest, at)
-        return made, at
+            mapping[name], at = _built(part, rest, at)
+        return mapping, at
     parts, inner = [], tree.get("of", tree.get("list", tree.get("tuple")))
     for part in inner:
         value, at = _built(part, rest, at)
