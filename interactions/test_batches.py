@@ -7,7 +7,7 @@ from twinstep.action_mask import legalise
 from twinstep.compare.arrays import frames_differ
 from twinstep.frames import flatten, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, some_starts
 
 pytestmark = pytest.mark.level2
@@ -20,7 +20,7 @@ FEW = 4
 def _plan(lab, steps=STEPS):
     """Return starts and actions [T, N, P, ...], each legal where the candidate says what is."""
     rng = lab.reference.rng("batches")
-    lanes = lanes_of(lab.contract)  # as level 3 has, so that nothing further is compiled
+    lanes = chunk_lanes(lab.contract)  # as level 3 has, so that nothing further is compiled
     starts = some_starts(lab.contract, lanes)
     actions = np.stack([sample_actions(lab.contract, lanes, rng) for _ in range(steps)])
     if lab.contract.masked:

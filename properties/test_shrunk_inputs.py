@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import of_a_board, some_starts
+from twinstep.inputs.sampling import some_starts, takes_whole_state
 
 pytestmark = pytest.mark.level1
 
@@ -50,7 +50,7 @@ def _is_drawn_here(facts, row):
     """Boards that only the reference places are those of `test_modules`."""
     contract = facts.pair.subject.contract
     places = facts.oracle is not None and "places" in facts.oracle
-    return not (places and of_a_board(contract.module(row["twinstep_module"]), contract))
+    return not (places and takes_whole_state(contract.module(row["twinstep_module"]), contract))
 
 
 @pytest.mark.needs(

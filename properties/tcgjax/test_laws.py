@@ -21,7 +21,7 @@ from twinstep.contracts.tcgjax.layout import (
     Ask,
     Zone,
 )
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.inputs.sampling import some_starts
 from twinstep.oracles.tcgjax.codec import game_of, state_of
 from twinstep.oracles.tcgjax.game import Illegal
@@ -48,8 +48,8 @@ def _played(lab, side, states, actions):
         frames, _ = lab.oracle.steps(states, actions[None], some_starts(lab.contract, len(actions)))
         return {path: values[0] for path, values in frames.items()}
     parts = []
-    for begin in range(0, len(actions), lanes_of(lab.contract)):
-        some = slice(begin, begin + lanes_of(lab.contract))
+    for begin in range(0, len(actions), chunk_lanes(lab.contract)):
+        some = slice(begin, begin + chunk_lanes(lab.contract))
         held = {name: values[some] for name, values in states.items()}
         parts.append(lab.runner.play_from(held, actions[None, some]))
     return {path: np.concatenate([part[path][0] for part in parts]) for path in parts[0]}

@@ -10,7 +10,7 @@ import pytest
 
 from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.emurust.roms.games import GAMES
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.inputs.seeds import starts_of
 from twinstep.reference.trace_set import TraceSet
 from twinstep.testing.harness import NeedsOracle
@@ -39,11 +39,12 @@ def test_its_share_of_ten_million_random_frames_matches(twinstep_lab):
     # The games play different episodes.
     rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])
     share, frames, episodes = FRAMES / len(GAMES), 0, 0
-    lanes = lanes_of(twinstep_lab.contract)
+    lanes = chunk_lanes(twinstep_lab.contract)
     for driver in _in_turn(twinstep_lab.contract.drivers):
         if frames >= share:
             break
-        said = f"{twinstep_lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
+        done = f"{frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
+        said = f"{twinstep_lab.pair.label}: {done}"
         twinstep_lab.reference.harness.settings.progress(said)
         chosen = rng.integers(2**32, size=(CHUNKS * lanes, 2), dtype=np.uint32)
         outcome = _compare(twinstep_lab, driver, chosen, lanes)

@@ -11,7 +11,7 @@ from twinstep.oracles.halfcheetah import upstream as mujoco
 PEERS = """
 import dataclasses
 
-from twinstep.contracts.halfcheetah import HALFCHEETAH
+from twinstep.contracts.halfcheetah.declaration import HALFCHEETAH
 from twinstep.candidates.halfcheetah.rust_halfcheetah import HalfCheetahRust32
 from twinstep.environment import CandidateRef
 from twinstep.oracles.halfcheetah.peer_physics import MjStep

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twinstep._lib import markdown
+
 #: What a machine is said by in words of its own; whatever else it has is named: `gpu ...`.
 _TOLD = ("cpu", "architecture", "cores_used", "cores_online", "isa", "os", "libc")
 _UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "K"))
@@ -15,8 +17,7 @@ NOT_MEASURED = "not measured"
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table; the first row is its head, a `|` in a cell stays one."""
-    head, *rest = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    return "\n".join(markdown.table([map(_cell, row) for row in rows], " --- "))
 
 
 def _cell(text: str) -> str:

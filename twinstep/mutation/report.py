@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from twinstep._lib import machine
+from twinstep._lib.markdown import table
 from twinstep._lib.stats import wilson
 from twinstep.mutation.campaign import Campaign
 from twinstep.mutation.python_operators import OPERATORS
@@ -166,9 +167,8 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
     good = counted(found["mutants"])
     full = _full(good)
     yield "\n## Levels\n"
-    columns = "level | by itself | first | alone | time or crash"
-    yield f"| {columns} | processor seconds to kill, median (most) |"
-    yield "|---|---|---|---|---|---|"
+    rows: list[list[object]] = [["level", "by itself", "first", "alone", "time or crash",
+                                 "processor seconds to kill, median (most)"]]  # fmt: skip
     for level in map(str, found["levels"]):
         hits = [row for row in full if level in row["kills"]]
         first = sum(str(row["first"]) == level for row in good)
@@ -178,7 +178,8 @@ def _by_level(found: dict[str, Any]) -> Iterator[str]:
         taken = [row["seconds"][level] for row in every] or [0.0]
         rate = f"{len(hits)} of {len(full)}, {_share(len(hits), len(full))}"
         spent = f"{statistics.median(taken):.2f} ({max(taken):.2f})"
-        yield f"| {level} | {rate} | {first} | {alone} | {late} | {spent} |"
+        rows.append([level, rate, first, alone, late, spent])
+    yield from table(rows)
     if compiling := [row["compiling"] for row in good if "compiling" in row]:
         yield (
             f"\nCompiling one takes {statistics.median(compiling):.1f} s "
@@ -218,8 +219,7 @@ def _by_part(found: dict[str, Any]) -> Iterator[str]:
         yield f"\n## {title}\n"
         columns = [key, "mutants", "counted", "killed", f"first by {'/'.join(levels)}"]
         columns += ["at every level", *[f"level {level}" for level in levels]]
-        yield f"| {' | '.join(columns)} |"
-        yield "|---" * len(columns) + "|"
+        lines: list[list[object]] = [[*columns]]
         for group in groups:
             rows = [row for row in found["mutants"] if row[key] == group]
             good = counted(rows)
@@ -227,8 +227,8 @@ def _by_part(found: dict[str, Any]) -> Iterator[str]:
             hits = [sum(level in row["kills"] for row in full) for level in levels]
             first = "/".join(str(sum(str(r["first"]) == level for r in good)) for level in levels)
             killed = sum(bool(row["kills"]) for row in good)
-            cells = [group, len(rows), len(good), killed, first, len(full), *hits]
-            yield f"| {' | '.join(map(str, cells))} |"
+            lines.append([group, len(rows), len(good), killed, first, len(full), *hits])
+        yield from table(lines)
 
 
 def _lists(rows: list[_Row]) -> Iterator[str]:

@@ -8,7 +8,6 @@ the rest.
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import time
@@ -22,6 +21,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
+from twinstep._lib.rpc import ChildProcess, Ended
 from twinstep.errors import OracleMissing, UserError
 from twinstep.mutation.campaign import Campaign, Plan, prepare
 from twinstep.mutation.check_order import Watch
@@ -37,7 +37,6 @@ DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
 #: After so many mutants planted alone what JAX keeps of them is thrown away.
 _KEPT = 20
 
-_SPAWNING = multiprocessing.get_context("spawn")
 _Settled = dict[tuple[str, int], Kill]
 _Row = dict[str, Any]
 _Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
@@ -60,12 +59,7 @@ class _Worker:
 
     def __init__(self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int) -> None:
         self.core = core
-        self.pipe, far = _SPAWNING.Pipe()
-        self.process = _SPAWNING.Process(
-            target=work, args=(far, plan, names, core, folder), daemon=True
-        )
-        self.process.start()
-        far.close()
+        self.child = ChildProcess.spawn(work, plan, names, core, folder)
         self.task: _Task | None = None
         self.at: tuple[str | None, int, str] | None = None
         self._until = self._wall = float("inf")
@@ -74,8 +68,8 @@ class _Worker:
         """Hand a mutant over; none: the process may end."""
         self.task, self.at = task, None
         self._until = self._wall = float("inf")
-        with suppress(OSError):  # its end is noticed where its answer is awaited
-            self.pipe.send(task and (task.mutant.id, task.settled))
+        with suppress(Ended):  # its end is noticed where its answer is awaited
+            self.child.send(task and (task.mutant.id, task.settled))
 
     def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
         """Hear what it asks now: a level's limit begins with its first check."""
@@ -91,25 +85,21 @@ class _Worker:
 
     def _spent(self) -> float:
         """Return the processor time of the process in seconds, 0 once it has ended."""
-        pid = self.process.pid
-        assert pid is not None
         try:
-            return time.clock_gettime((~pid << 3) | 2)  # Linux: a process's CPU clock
+            return time.clock_gettime((~self.child.pid << 3) | 2)  # Linux: a process's CPU clock
         except OSError:
             return 0.0
 
     def end(self) -> None:
         """End the process, whatever it does."""
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
+        self.child.kill()
 
 
 def _heard(worker: _Worker) -> tuple[Any, ...] | None:
     """Return what a worker says, None if it has ended."""
     try:
-        return worker.pipe.recv()
-    except (EOFError, OSError):
+        return worker.child.receive()
+    except Ended:
         return None
 
 
@@ -195,8 +185,8 @@ def work(
 def _judge(
     pipe: connection.Connection, bench: MutantRunner, mutants: dict[str, Mutant], elsewhere: bool
 ) -> None:
-    while (asked := pipe.recv()) is not None:
-        name, settled = asked
+    while (request := pipe.recv()) is not None:
+        name, settled = request
         pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
         if bench.alone >= _KEPT:
             import jax
@@ -224,23 +214,23 @@ def rows(
     cores = sorted(os.sched_getaffinity(0))
     names = [mutant.id for mutant in mutants]
     started = partial(_Worker, work, campaign.plan, names, folder)
-    made = [started(core) for core in cores[: min(count, len(todo))]]
+    workers = [started(core) for core in cores[: min(count, len(todo))]]
     try:
-        while made:
-            ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
-            for place, worker in enumerate(list(made)):
-                said, over = None, worker.over
-                if worker.pipe in ready:
-                    said = _heard(worker)
+        while workers:
+            ready = connection.wait([worker.child.pipe for worker in workers], timeout=1.0)
+            for place, worker in enumerate(list(workers)):
+                message, over = None, worker.over
+                if worker.child.pipe in ready:
+                    message = _heard(worker)
                 elif not over:
                     continue
-                if said is None:
+                if message is None:
                     lost = _lost(worker, over)
                     worker.end()
                     todo.appendleft(lost)
-                    made[place] = started(worker.core)
+                    workers[place] = started(worker.core)
                     continue
-                what, *rest = said
+                what, *rest = message
                 if what == "at":
                     worker.begins(*rest)
                     progress(_words(worker, len(mutants)))
@@ -253,8 +243,8 @@ def rows(
                     raise RuntimeError(rest[0])
                 worker.ask(todo.popleft() if todo else None)
                 if worker.task is None:
-                    made.remove(worker)
-                    worker.process.join()
+                    workers.remove(worker)
+                    worker.child.exit_code()
     finally:
-        for worker in made:
+        for worker in workers:
             worker.end()

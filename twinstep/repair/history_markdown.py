@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from twinstep._lib.markdown import table
 from twinstep.repair.history import Check, Record, Try, cost
 from twinstep.repair.metadata import Facts
 
@@ -258,5 +259,4 @@ def _cell(text: str) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    return "\n".join(table(rows, " --- "))

@@ -8,7 +8,6 @@ nonce and every test that the base's own collection expects.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -24,6 +23,7 @@ from twinstep.diagnosis import report
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project import processes
+from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
 from twinstep.project.workspace import Repository, import_path, may_edit, snapshot, with_references
 from twinstep.runner.screening import screen
@@ -149,7 +149,7 @@ class Verifier:
             out = Path(held) / "out"
             out.mkdir()
             result = self._run(project, out, stage)
-            self.cached = _digest(self._cache)
+            self.cached = cache_hash(self._cache)
         if not result.good:
             return result
         missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
@@ -183,7 +183,7 @@ class Verifier:
 
     def _drop_foreign_traces(self) -> None:
         """Record anew where the cache is not as the last check left it, or a check was killed."""
-        if self._cache.exists() and _digest(self._cache) != self.cached:
+        if self._cache.exists() and cache_hash(self._cache) != self.cached:
             shutil.rmtree(self._cache)
 
     def _arguments(self, stage: Stage) -> list[str]:
@@ -269,13 +269,3 @@ def _reports(folder: Path, why: dict[str, str]) -> list[dict[str, Any]]:
     names = dict.fromkeys(said.split()[1] for said in why.values() if said.startswith("report "))
     made = [report.read(folder / f"{name}.json") for name in names]
     return sorted(made, key=lambda record: record["context"]["level"])
-
-
-def _digest(folder: Path) -> str:
-    """Return the hash over the names and bytes of what was recorded, not of JAX's programs."""
-    total = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        inner = path.relative_to(folder)
-        if path.is_file() and inner.parts[0] != "jax":
-            total.update(f"{inner}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinstep._lib import machine, paths
+from twinstep._lib import machine, markdown, paths
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import variant_of
@@ -203,10 +203,9 @@ def lines(table: EloTable) -> list[str]:
     """Return the table as Markdown, the best player first."""
     order = np.argsort(-table.elo)
     names = [table.names[i] for i in order]
-    rows = [f"| player | Elo | {' | '.join(f'against {n}' for n in names)} |"]
-    rows.append("|" + " --- |" * (len(names) + 2))
+    rows = [["player", "Elo", *(f"against {n}" for n in names)]]
     for i in order:
         rates = ["" if np.isnan(table.rates[i, j]) else f"{table.rates[i, j]:.3f}" for j in order]
         mark = f"{table.elo[i]:.0f} ± {table.spread[i]:.0f}"
-        rows.append(f"| {table.names[i]} | {mark} | {' | '.join(rates)} |")
-    return rows
+        rows.append([table.names[i], mark, *rates])
+    return markdown.table(rows, " --- ")

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from twinstep._lib.hashing import words
 from twinstep.contract import Contract
 from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep
@@ -31,19 +32,6 @@ def player_of(env: Environment, name: str) -> Player:
     if name not in env.players:
         raise registry.unknown(f"player of {env.name}", name, env.players)
     return registry.load_object(env.players[name])
-
-
-def words(seeds: Array, count: Array, salt: int, xp: Any) -> Array:
-    """Return u32[N] that look random in (seeds u32[N, 2], count u32[N], salt)."""
-    x = seeds[..., 0] * np.uint32(0x9E3779B1) + seeds[..., 1] * np.uint32(0x85EBCA77)
-    return mixed(x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D))
-
-
-def mixed(x: Array) -> Array:
-    """Return u32 words that look random in u32 words of any shape."""
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
-    return x ^ (x >> np.uint32(16))
 
 
 class VersusState(NamedTuple):

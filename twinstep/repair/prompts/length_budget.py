@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
+from twinstep._lib import markdown
+
 #: Characters of a prompt at most.
 CAP = 30_000
 FOLDER = Path(__file__).parent
@@ -76,9 +78,9 @@ def fenced(lines: Sequence[str], kind: str, rest: str) -> Part:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Part:
     """Return a Markdown table whose last rows may be cut."""
-    lines = tuple(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
-    top = f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
-    return Part(lines, rest, top)
+    cells = ([cell.replace("|", "/") for cell in row] for row in rows)
+    first, rule, *lines = markdown.table([head, *cells])
+    return Part(tuple(lines), rest, f"{first}\n{rule}\n")
 
 
 def _filled(template: Template, values: Mapping[str, str | Part]) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from twinstep._lib import npz
+from twinstep._lib.hashing import mixed
 from twinstep.errors import UserError
 from twinstep.frames import Array
 from twinstep.project.registry import EnvVariant
 from twinstep.rl.policies import Params, Policy
 from twinstep.rl.training.settings import TrainingSettings, load
-from twinstep.rl.versus import mixed
 
 #: What a run that ended keeps in its folder: name -> f32[S, ...].
 POLICY = "policy.npz"
