@@ -77,7 +77,9 @@ def test_notes(lab, drawn):
         print(drawn, file=file)
     assert len(drawn) < 3
 """
-_AS_OWN = "from twinstep.mutation import own; own.packages = lambda env: ['drawn']; own._main"
+_AS_OWN = (
+    "from twinstep.mutation import env_tests as t; t.packages = lambda env: ['drawn']; t._main"
+)
 
 
 def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):

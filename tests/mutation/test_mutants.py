@@ -18,7 +18,7 @@ from twinstep.mutation import equivalents, judge
 from twinstep.mutation.campaign import Plan, located, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.effects import answered, effect, tolerant
-from twinstep.mutation.equivalence_evidence import _Lots
+from twinstep.mutation.equivalence_evidence import _BatchedReference
 from twinstep.mutation.judge import Question
 from twinstep.mutation.planting import all_mutants, planted
 from twinstep.mutation.python_operators import OPERATORS, mutants_of
@@ -364,9 +364,10 @@ def test_what_cannot_be_asked_alike_is_said_in_one_line(wrong, said, tmp_path, c
     assert said in line
 
 
-def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
+def test_batches_of_inputs_differ_from_each_other_and_from_the_suites():
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
-    lots, suite = _Lots(Harness(RunSettings()), subject), Reference(Harness(RunSettings()), subject)
+    batches = _BatchedReference(Harness(RunSettings()), subject)
+    suite = Reference(Harness(RunSettings()), subject)
     euler = subject.contract.module("euler")
 
     def draw(reference):
@@ -375,11 +376,11 @@ def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
 
     try:
         drawn = [draw(suite)]
-        for lot in (0, 1, 0):
-            lots.begin(lot)
-            drawn.append(draw(lots))
+        for batch in (0, 1, 0):
+            batches.begin(batch)
+            drawn.append(draw(batches))
     finally:
-        lots.close()
+        batches.close()
         suite.close()
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert all((a != b).any() for a, b in zip(drawn[one], drawn[other], strict=True))
