@@ -441,7 +441,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         return Ended(0, 2.0, False, number, ""), 0.5
 
     monkeypatch.setattr(attempt, "ask", ask)
-    monkeypatch.setattr(attempt.watching, "watched", lambda repository, run: [])
+    monkeypatch.setattr(attempt.tamper_check, "watched", lambda repository, run: [])
     found = [{f"t{n}": "failed" if n < fails else "passed" for n in range(4)} for fails in (1, 2)]
     results = [Result(tests, dict.fromkeys(tests, "it fails")) for tests in found]
     run = project / ".twinstep" / "runs" / "real"
