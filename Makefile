@@ -36,6 +36,7 @@ lint: setup
 	@node_modules/.bin/pyright
 	@cargo fmt --manifest-path rust/Cargo.toml --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(MANIFEST) --workspace --no-deps
 
 test: lint
 	@$(CARGO) test $(MANIFEST) --workspace

@@ -1,1 +1,1 @@
-"""Contracts: one module per environment, data and layouts only."""
+"""Contracts: one package per environment, with data and layouts only."""

@@ -1,4 +1,4 @@
-"""Numbers drawn from a seed, for contracts whose starts hold more than the seed: teams, decks."""
+"""Seeded random numbers for contracts whose starts hold more than the seed: teams, decks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MASK = (1 << 64) - 1
 
 
 def words(seed: np.ndarray) -> Iterator[int]:
-    """Yield 64-bit numbers of a seed u32[2] (splitmix64)."""
+    """Yield 64-bit random numbers for a seed u32[2] (splitmix64)."""
     state = int(seed[0]) << 32 | int(seed[1])
     while True:
         state = (state + 0x9E3779B97F4A7C15) & _MASK
@@ -21,5 +21,5 @@ def words(seed: np.ndarray) -> Iterator[int]:
 
 
 def one_of(numbers: Iterator[int], choice: Sequence[Any]) -> Any:
-    """Return a drawn element."""
+    """Return a random element."""
     return choice[next(numbers) % len(choice)]

@@ -1,22 +1,22 @@
 """Contract of emurust-v0: PyBoy 2.8.1, a Game Boy emulator, playing a cartridge by rules.
 
-What is compared is the whole Game Boy after each step, picture and clock included, "the same as
-PyBoy frame by frame, its faults included". state.py has the state, handover.py how
-an episode begins, cartridge.py which cartridges there are, roms/memory.py what rules are.
+The whole Game Boy is compared after each step, picture and clock included, "the same as PyBoy
+frame by frame, its faults included". state.py lists the state, handover.py the start of an
+episode, cartridge.py the supported cartridges, and roms/memory.py defines rules.
 
-* A frame is what PyBoy's tick(1) plays: it ends as the picture ends, and whenever the LCD is
+* A frame is one tick(1) of PyBoy: it ends as the picture ends, and whenever the LCD is
   switched off or on, so that its length varies.
-* A step: buttons that the action does not hold are released and those that it does are pressed,
-  before the step's first frame; then `frame_skip` frames, of which the last is drawn.
-* An episode's start: key = h32(seed[0] ^ h32(seed[1])). From the hand-over `seed_frame` frames are
-  played, the rules' seed is set to the low bytes of key, and then start_frames - seed_frame +
-  h32(key ^ 0x9e3779b9) % waits frames, the last of them drawn. h32 is the 32-bit hash x ^= x >> 16;
-  x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Oracle and candidates each have it.
-* The reward is summed up in float64 in the rules' order, then rounded to float32.
-* rom=random: the cartridge is one of roms/random_programs.py, drawn from the seed. rom=given: the
-  start brings any cartridge of 32 KB without a mapper.
-* A program that comes to one of the 11 bytes that are no instruction makes PyBoy's tick hang: no
-  episode may go there, and there is nothing to compare.
+* A step: before its first frame, the buttons that the action does not hold are released and those
+that it holds are pressed. Then `frame_skip` frames are played. The last of them is drawn.
+* An episode's start: key = h32(seed[0] ^ h32(seed[1])). After the hand-over, `seed_frame` frames
+are played and the rules' seed is set to the low bytes of key. Then start_frames - seed_frame +
+h32(key ^ 0x9e3779b9) % waits frames follow, the last of them drawn. h32 is the 32-bit hash x ^=
+x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Each side implements it.
+* The reward is summed in float64 in the rules' order, then rounded to float32.
+* rom=random: the cartridge is drawn from the seed by roms/random_programs.py. rom=given: the
+start supplies any cartridge of 32 KB without a mapper.
+* PyBoy's tick hangs on the 11 opcodes that are no instruction: no episode may reach one, and
+there is nothing to compare.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness, Role
-from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 from twinstep.errors import UserError
 from twinstep.plans import PPO, Transfer
 
@@ -41,13 +40,13 @@ from .roms.memory import SEEN_BITS, New, Rules
 from .roms.random_programs import SIZE, random_program
 from .state import HIDDEN, SHOWN, Item, shape_of
 
-#: What level 4 plays: 12 seconds. Scores of longer episodes spread more than they grow.
-_LEARNED = {"observe": "values", "max_episode_steps": 30}
+#: Level 4 plays 12 seconds. In longer episodes the spread of scores grows faster than the scores.
+LEARNED = {"observe": "values", "max_episode_steps": 30}
 _PLAIN = {"rules": "", "frame_skip": 24}
 _PPO = PPO(lanes=32, steps=64, learning_rate=3e-3, entropy=0.003)
-#: What level 4 asks of policies that see a game's values. Of random play catch scores 1.5, breakout
-#: 4.3. Seeds of breakout spread by 0.5, too widely for ten of them to show the margin.
-_TRANSFER = {
+#: Level 4's requirements for policies that see a game's values. Random play scores 1.5 in catch,
+#: 4.3 in breakout. Breakout's seeds spread by 0.5, too widely for ten to show the margin.
+TRANSFER = {
     "catch": Transfer(margin=0.5, solved=7.0, steps=100_000, ppo=_PPO),
     "breakout": Transfer(
         margin=0.5, solved=7.0, steps=100_000, ppo=replace(_PPO, gamma=0.95), episodes=256,
@@ -57,7 +56,7 @@ _TRANSFER = {
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
-    """Return the contract of emurust-v0; UserError if a parameter cannot be."""
+    """Return the contract of emurust-v0; UserError for an invalid parameter."""
     for name in ("frame_skip", "max_episode_steps"):
         if params[name] < 1:
             raise UserError(f"{name}={params[name]}: at least 1 is needed")
@@ -95,8 +94,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
 
 
 def _transfer(params: Mapping[str, Any]) -> Transfer | None:
-    asked = all(params[name] == value for name, value in (_LEARNED | _PLAIN).items())
-    return _TRANSFER.get(params["rom"]) if asked else None
+    asked = all(params[name] == value for name, value in (LEARNED | _PLAIN).items())
+    return TRANSFER.get(params["rom"]) if asked else None
 
 
 def _parts(rules: Rules) -> dict[str, tuple[str, ...]]:
@@ -143,7 +142,7 @@ def _field(item: Item, header: Cartridge, role: Role) -> Field:
 
 
 def _data(params: Mapping[str, Any], rom: bytes | None) -> dict[str, str]:
-    """Return the sha256 of what parameters only name."""
+    """Return the sha256 of data that parameters refer to by name only."""
     named = {} if rom is None else {"rom": rom}
     if params["rules"] and params["rules"] not in NAMED:
         named["rules"] = Path(params["rules"]).expanduser().read_bytes()
@@ -156,102 +155,18 @@ def _random_start(seed: np.ndarray) -> dict[str, np.ndarray]:
     return {"rom": np.frombuffer(rom, np.uint8).copy()}
 
 
-_RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
-#: Part of the machine -> where the candidate has it, the fields it owns: a difference is put down
-#: to the owners of what differs. None can be called alone.
-_OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "processor": (
-        f"{_RUST}/execute.rs:step",
-        ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
-    ),
-    "picture": (f"{_RUST}/lcd.rs:event", ("screen", "obs")),
-    "hardware": (f"{_RUST}/bus.rs:read_io", ("io", "ie")),
-    "sprites": (f"{_RUST}/dma.rs:tick_dma", ("oam", "fea0")),
-    "memory": (f"{_RUST}/bus.rs:write_slow", ("wram", "hram", "vram")),
-    "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
-    "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
-}
-#: Part of the machine -> the other files of the candidate that are about it.
-_HELPERS: dict[str, tuple[str, ...]] = {
-    "processor": (
-        *("alu", "code", "control", "fused", "handlers", "interrupts", "lazy_flags", "moves"),
-        *("prefixed", "quick", "registers", "stretch", "threaded"),
-        *("idle", "idle_hopes", "idle_lines", "idle_tries", "leap"),
-    ),
-    "picture": (
-        *("lcd/draw", "lcd/draw/sprites", "lcd/leap", "lcd/penalty", "lcd/registers"),
-        *("lcd/sprite_lines", "lcd/stat"),
-    ),
-    "hardware": ("timer", "joypad", "serial", "interrupts", "lcd/registers", "lcd/stat"),
-    "sprites": ("dma_wait",),
-    "memory": ("elsewhere",),
-    "cartridge": ("cartridge",),
+#: Part of the machine -> the fields it owns: a difference is put down to the owners of what
+#: differs. None can be called alone.
+_OWNED = {
+    "processor": ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
+    "picture": ("screen", "obs"),
+    "hardware": ("io", "ie"),
+    "sprites": ("oam", "fea0"),
+    "memory": ("wram", "hram", "vram"),
+    "cartridge": ("cart_ram",),
+    "rules": ("reward", "terminated", "truncated", "seen", "elapsed"),
 }
 _MODULES = tuple(
     Module(name, (), tuple(Field(field, "uint8") for field in fields))
-    for name, (_, fields) in _OWNED.items()
-)
-
-EMURUST = Environment(
-    name="emurust",
-    contract=contract,
-    oracle=OracleRef(
-        title="PyBoy 2.8.1",
-        factory="twinstep.oracles.emurust.bridge:EmuRustOracle",
-        probe="twinstep.oracles.emurust.upstream:probe",
-        package="twinstep.oracles.emurust",
-        upstream=("pyboy",),
-        bench="twinstep.oracles.emurust.native:runners",
-        measured=("heavy", "catch", "explorer", "breakout", "poll_ly", "poll_stat", "poll_flag"),
-        batches=(1, 8, 128),
-        work=1 << 12,
-    ),
-    candidates=(
-        CandidateRef(
-            "rust",
-            "twinstep.candidates.emurust.rust_emurust:EmuRust",
-            edit=("rust/emurust/**", "rust/twinstep_rust/src/emurust/**"),
-            sources={
-                **{name: place for name, (place, _) in _OWNED.items()},
-                "step": f"{_RUST}/machine.rs:frame",
-                "reset": f"{_RUST}/machine.rs:new",
-            },
-            helpers={
-                **{
-                    name: tuple(f"{_RUST}/{file}.rs" for file in files)
-                    for name, files in _HELPERS.items()
-                },
-                "step": (f"{_FACE}/play.rs", f"{_FACE}/lane.rs"),
-            },
-            packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
-            probe="twinstep.candidates.emurust.rust_emurust:probe",
-            build="twinstep.candidates.emurust.rust_emurust:build",
-            tests=tuple(
-                f"twinstep.tests.envs.emurust.test_rust_{name}"
-                for name in ("limits", "bad_input", "candidate")
-            ),
-        ),
-    ),
-    variants=(
-        *(Variant(name, {"rom": name}) for name in GAMES),
-        Variant("random", {"rom": "random", "max_episode_steps": 20}),
-        Variant("catch-half", {"rom": "catch", "observe": "half"}),
-        *(Variant(f"{name}-values", {"rom": name, **_LEARNED}) for name in _TRANSFER),
-    ),
-    parameters=(
-        Parameter("rom", "catch", f"one of {', '.join(GAMES)}, random, given; or a ROM file", str),
-        Parameter(
-            "rules", "", "rewards and ends: the game's own, pokemon_red, or a Python file", str
-        ),
-        Parameter("frame_skip", 24, "frames played per step"),
-        Parameter("max_episode_steps", 160, "steps after which an episode is truncated"),
-        Parameter(
-            "observe",
-            "full",
-            "the picture, every second pixel of every second line of it, or the rules' values",
-            str,
-            ("full", "half", "values"),
-        ),
-    ),
-    doc="A Game Boy plays a cartridge; the agent holds its buttons.",
+    for name, fields in _OWNED.items()
 )

@@ -1,4 +1,4 @@
-"""What a cartridge's header says, and which cartridges are supported. Data only.
+"""The contents of a cartridge's header, and the supported cartridges. Data only.
 
 Facts about PyBoy 2.8.1, measured:
 * Every cartridge has RAM: a code of 0, 1 or 2 at $149 still gives one bank of 8 KB.

@@ -1,4 +1,4 @@
-"""The cartridge and the rules that emurust's parameters choose, each mistake told in one line."""
+"""The cartridge and the rules chosen by emurust's parameters, with one-line errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .roms.games import GAMES
 from .roms.memory import Rules
 from .roms.pokemon_red import POKEMON_RED
 
-#: ROMs that the start brings, and what is known of all of them.
+#: ROMs supplied by the start, and the properties that all of them share.
 BROUGHT = ("random", "given")
 _PLAIN = Cartridge(kind=0, rom_banks=2, ram_size=RAM_BANK)
 #: Without rules: every button alone, some pairs of them, no reward, no end.
@@ -27,7 +27,7 @@ NO_RULES = Rules(
         ("start", "select"), ("left", "right", "up", "down"), BUTTONS,
     ),
 )  # fmt: skip
-#: A random program's first frame ends with the LCD's first look, before anything of it has run.
+#: A random program's first frame ends at the LCD's first check, before any of the program has run.
 _RANDOM_RULES = replace(NO_RULES, start_frames=2)
 #: Rules that `rules` can name.
 NAMED = {"pokemon_red": POKEMON_RED}
@@ -62,7 +62,7 @@ def _rules_file(path: str) -> Rules:
 def cartridge_of(params: Mapping[str, Any]) -> tuple[bytes | None, Rules]:
     """Return the cartridge's bytes, None where the start brings them, and its rules.
 
-    Raises UserError, in one line, for what is missing or cannot be played.
+    Raises UserError, in one line, for anything that is missing or cannot be played.
     """
     rom, rules = params["rom"], params["rules"]
     game = GAMES.get(rom)
@@ -78,13 +78,13 @@ def cartridge_of(params: Mapping[str, Any]) -> tuple[bytes | None, Rules]:
 
 
 def header_of(params: Mapping[str, Any]) -> Cartridge:
-    """Return what the cartridge's header says; what is asked of one that the start brings."""
+    """Return the cartridge's header; the required one if the start supplies the cartridge."""
     rom, _ = cartridge_of(params)
     return _PLAIN if rom is None else read_header(rom, f"rom={params['rom']}")
 
 
 def _require(rules: Rules) -> None:
-    """Raise UserError for rules that cannot be."""
+    """Raise UserError for invalid rules."""
     if not rules.actions or rules.actions[0] != ():
         raise UserError("rules: the first action holds no button: ()")
     for name in {name for names in rules.actions for name in names}:

@@ -1,9 +1,9 @@
-"""How every episode of emurust begins: as a DMG's boot ROM hands over to the cartridge. Data only.
+"""The start of every episode of emurust: a DMG's boot ROM hands over to the cartridge. Data only.
 
 PyBoy's own boot ROM is not played: it is switched off before the first cycle, these bytes are
 written, and these registers set (Pan Docs, "Power-Up Sequence"). All RAM is 0, the cartridge's too.
-The LCD is switched on by the write to FF40, at clock 0: so the first frame ends after a few cycles,
-as every frame of PyBoy does in which the LCD is switched on.
+The write to FF40 switches the LCD on at clock 0. So the first frame ends after a few cycles, like
+every frame of PyBoy in which the LCD is switched on.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A Game Boy's whole state as one packed record: the same bytes in Python and in Rust.
 
 SHOWN comes first, then HIDDEN, in the order below, little-endian and without gaps. SHOWN can be
-read from PyBoy between any two frames for little; HIDDEN only out of a saved state, which takes it
-a hundred times as long. Continuing needs both. A record's length depends on the cartridge alone, by
-its RAM. "As read" is what PyBoy's
-`memory` gives. Reading FF41 so has a side effect; it is 0 in `io`, and in HIDDEN as `stat`.
+read cheaply from PyBoy between any two frames. HIDDEN needs a saved state, which takes a hundred
+times as long. Continuing needs both. A record's length depends only on the cartridge's RAM. "As
+read" means the value that PyBoy's `memory` gives. Reading FF41 that way has a side effect; it is 0
+in `io`, and HIDDEN has it as `stat`.
 
-All of it is as of a frame boundary, where the clocks of the LCD, timer, serial port and sound all
-stand at `cycles`. They are one field for that reason.
+Every field holds for a frame boundary, where the clocks of the LCD, timer, serial port and sound
+all stand at `cycles`. They are one field for that reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .cartridge import Cartridge
 
 
 class Item(NamedTuple):
-    """One field. `shape` is None for the cartridge's RAM, whose size the cartridge says."""
+    """One field. `shape` is None for the cartridge's RAM, whose size is in its header."""
 
     name: str
     dtype: str
@@ -111,7 +111,7 @@ HIDDEN: tuple[Item, ...] = (
     _byte("serial_active", "128 while a transfer is under way, else 0"),
     _flag("serial_internal", "with this side's clock"),
     Item("serial_event", "<u8", (), "clock at which the transfer ends; huge: none"),
-    # Cartridge. What a mapper does not have is 0.
+    # Cartridge. Fields that a mapper lacks are 0.
     _byte("rom_bank", "bank at 4000, cut to the ROM's size; up to 255"),
     _byte("ram_bank", "bank at A000; MBC1's as of the last access to the RAM"),
     _flag("ram_enabled", ""),
@@ -119,7 +119,7 @@ HIDDEN: tuple[Item, ...] = (
     _byte("bank_low", "MBC1's register at 2000, 5 bits"),
     _byte("bank_high", "MBC1's register at 4000, 2 bits"),
     _byte("motor", "MBC5 with rumble: bit 3 of the register at 4000"),
-    # Bytes behind FF00-FF4B that writes reach. Only [0] is ever read again.
+    # Bytes behind FF00-FF4B that writes reach. Only [0] is ever read back.
     _bytes("io_written", 76, "FF00, FF03, FF08-FF0E; elsewhere 0"),
 )
 

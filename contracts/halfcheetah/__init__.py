@@ -1,21 +1,21 @@
 """Contract of halfcheetah-v0: Gymnasium's HalfCheetah-v5 on MuJoCo 3.14.0.
 
 The claim is *tolerance-equivalent*. Whole episodes within 1e-3 are not claimed: the reference
-itself, started 1e-15 off, leaves that after about a hundred of an episode's thousand steps. Gates
-have names:
+itself, started 1e-15 off, leaves that after about a hundred of an episode's thousand steps. The
+gates have names:
 * A: a float64 candidate, one step from the reference's own state.
 * B: a float32 candidate, one step from the reference's own state, by maximum and by quantiles.
 * C: never corrected: windows of 5 steps, and how many steps an episode stays within 1e-3.
 * D: returns and moments of the state over whole episodes, by a test of equivalence.
 
 Facts about the reference:
-* An action is float32, and so is its price: Gymnasium squares and sums it as it is given, not as
-  the physics clamps it.
+* An action is float32, and so is its cost: Gymnasium squares and sums the action as given, not as
+clamped by the physics.
 * A NaN among the controls makes all six of that step zero; infinite ones are clamped. A position,
-  velocity or acceleration that is NaN or beyond 1e10 makes MuJoCo begin again from all zeros, and
-  without control for the rest of the step; the reward is of the jump.
-* `qacc_warmstart` is where the search for the accelerations begins: the last substep's, zero after
-  a reset. Where it begins changes a step by 1e-13; it counts since MuJoCo's search stops early.
+velocity or acceleration that is NaN or beyond 1e10 makes MuJoCo restart from all zeros, without
+control for the rest of the step; the reward includes the jump.
+* `qacc_warmstart` is the starting point of the search for the accelerations: the last substep's,
+zero after a reset. It changes a step by 1e-13; it matters because MuJoCo's search stops early.
 * The start is drawn from NumPy's generator of the integer seed[0] + 2^32 seed[1]: nine uniform
   positions within 0.1, then nine normal velocities times 0.1.
 """
@@ -43,7 +43,7 @@ JOINTS = (
     "ffoot",
 )
 BODIES = ("torso", *JOINTS[3:])
-#: The ends of the capsules, in the order in which MuJoCo tests them for contact.
+#: The ends of the capsules, in the order of MuJoCo's contact tests.
 POINTS = tuple(f"{geom}{end}" for geom in ("torso", "head", *JOINTS[3:]) for end in ("+", "-"))
 
 EVENTS = (
@@ -62,10 +62,10 @@ EVENTS = (
     "truncated",
 )
 
-#: How near to the floor, or to a joint's limit, the reference places its states for candidates of
-#: a dtype: those that are just at such an edge lie between these (m, rad), no other lies nearer.
+#: The distances from the floor or a joint's limit (m, rad) at which the reference places states
+#: "just" at such an edge, by the candidate's dtype. No other state lies nearer.
 #: In float32 the ends' heights are off by 6e-7 m at most (measured; an angle of 5 pi is rounded by
-#: 5e-7 rad), so that nearer to the floor whether they touch it says nothing about a candidate.
+#: 5e-7 rad), so nearer to the floor, contact or no contact does not depend on the candidate.
 EDGES = {"float64": (1e-15, 1e-12), "float32": (2e-6, 2e-5)}
 
 _SPEEDS = tuple(f"{name}_speed" for name in JOINTS)
@@ -197,7 +197,7 @@ def _modules() -> tuple[Module, ...]:
 
 
 def _gates() -> tuple[GateRule, ...]:
-    """Return the gates, the first that matches decides; modules' outputs are `module.output`."""
+    """Return the gates; the first match decides. Modules' outputs are `module.output`."""
 
     def of(dtype: str, tolerances: Mapping[str, tuple[float, float]]) -> list[GateRule]:
         return [
@@ -223,7 +223,7 @@ def _gates() -> tuple[GateRule, ...]:
     ]
     # Placed states are stiffer than play's: as deep as 20 mm, as fast as 100 rad/s. A few of 16,384
     # are so stiff that MuJoCo itself, rounded to float32 at each substep, leaves its own step by
-    # 1.6 rad/s where a candidate does by 3.5. So the maxima are far, and what is asked is shares:
+    # 1.6 rad/s where a candidate does by 3.5. So the maxima are loose and the shares decide:
     # of 16 sets of 16,384 fresh states none had more than 0.01 % of errors of a speed above 0.1, or
     # 0.84 % above 1e-3.
     speed = Resync(10.0, ((0.1, 5e-4), (1e-3, 2e-2), (2e-5, 0.3)))
@@ -240,7 +240,7 @@ def _gates() -> tuple[GateRule, ...]:
     return (
         *placed,
         *exact,
-        # NumPy's log1p, in the normal numbers' tails, is not always the nearest number.
+        # In the normal distribution's tails NumPy's log1p is not always correctly rounded.
         GateRule(Lockstep(atol=1e-15), "reset.start_qvel", "jax*", "float64"),
         *of("float64", _DOUBLE),
         *of("float32", _SINGLE),
@@ -248,16 +248,16 @@ def _gates() -> tuple[GateRule, ...]:
     )
 
 
-#: By how much an arm is rounded. MuJoCo takes it from two places of up to 1,000 m, each held to
+#: The rounding error of an arm. MuJoCo subtracts two positions of up to 1,000 m, each accurate to
 #: 5.7e-14 m; float32 holds an arm of 1 m to 6e-8 m.
 _ARM = {"float64": 1.14e-13, "float32": 6e-8}
-#: All of the mass (kg), and how fast bodies are placed to turn (rad/s). The forces of turning are
-#: their product with an arm; where they cancel, the arm's rounding is what is left.
+#: The total mass (kg), and the turning rate of placed bodies (rad/s). Centripetal forces are
+#: their product with an arm; where they cancel, the arm's rounding remains.
 _MASS, _FASTEST = 14.0, 100.0
-#: Speeds per metre of an arm become a row's target: 2 / (dmax timeconst), normal and friction.
+#: A row's target per metre of an arm: 2 / (dmax timeconst), normal and friction.
 _TARGET = 125.0 * 1.4 * _FASTEST
 
-#: Module's output -> absolute and relative tolerance of a float64 candidate.
+#: Module output -> absolute and relative tolerance of a float64 candidate.
 _DOUBLE = {
     "kinematics.*": (1e-12, 0.0),
     "mass_matrix.*": (2 * _MASS * _ARM["float64"], 0.0),
@@ -297,7 +297,7 @@ _SINGLE = {
 }
 
 
-#: Ten training seeds spread by 150 to 300: no ten of them could show a margin of 100.
+#: Ten training seeds spread by 150 to 300: too widely for ten to show a margin of 100.
 _SMALL = Transfer(
     margin=100.0,
     solved=500.0,
@@ -307,7 +307,7 @@ _SMALL = Transfer(
     gap=5.0,
     training=False,
 )
-#: For a GPU, where no run has tried it yet.
+#: For a GPU; not tried yet.
 _FULL = replace(
     _SMALL,
     solved=1500.0,
@@ -319,7 +319,7 @@ _FULL = replace(
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
-    """Return the contract of halfcheetah-v0; UserError if a parameter cannot be."""
+    """Return the contract of halfcheetah-v0; UserError for an invalid parameter."""
     if params["max_episode_steps"] < 1:
         raise UserError(f"max_episode_steps={params['max_episode_steps']}: at least 1 is needed")
     return Contract(

@@ -29,7 +29,7 @@ _SOURCES = {
 }
 
 
-#: Where else a module's work is done.
+#: Further places where a module's work is done.
 _HELPERS = {
     "newton": ("constraints.py:stiffness", "constraints.py:pushing", "linear.py"),
     "euler": ("linear.py",),
@@ -38,7 +38,7 @@ _HELPERS = {
 }
 
 
-#: What of Rust is written by hand; the rest is made from the same files as JAX.
+#: The handwritten part of the Rust engine; the rest is generated from the same files as JAX.
 _BY_HAND = {
     "newton": "newton.rs:newton",
     "euler": "substep.rs:move_on",

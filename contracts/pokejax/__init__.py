@@ -1,18 +1,19 @@
 """Contract of pokejax-v0: Generation 1 battles of Pokemon Showdown's simulator (@pkmn/sim 0.10.11).
 
 Facts about the reference, by file of its build:
-* A step is a decision: both players choose at the beginning of a turn; where a Pokemon fainted,
-  its player chooses a replacement, alone or together with the other one. In generation 1 a faint
-  ends the turn (`faintMessages` in battle.js clears the queue), so nothing else is under way then.
-* The generator is the 64-bit LCG of prng.js, begun with the start's seed, compared at each step.
+* A step is a decision: both players choose at the beginning of a turn. Where a Pokemon fainted,
+its player chooses a replacement, alone or together with the other one. In generation 1 a faint
+ends the turn (`faintMessages` in battle.js clears the queue), so nothing else is pending then.
+* The generator is the 64-bit LCG of prng.js, seeded with the start's seed, compared at each step.
   Ties in speed draw as well, and so do two clauses that tie with each other: the format's rules are
-  part of what is played (`SetStatus` in battle.js).
-* Actions: 0 to 3 a slot of the request's moves, 4 to 9 a member of one's own team in the order of
-  the start. Who does not decide plays 0. A locked Pokemon is offered one move, in slot 0.
-* An observation holds what the player's own request and the log tell it, nothing else. HP of the
-  foe are in hundredths, rounded as the log does.
+  part of the game (`SetStatus` in battle.js).
+* Actions: 0 to 3 select a slot of the request's moves, 4 to 9 a member of one's own team in the
+order of the start. A player that does not decide plays 0. A locked Pokemon is offered one move,
+  in slot 0.
+* An observation holds only information from the player's own request and the log. HP of the
+foe are in hundredths, rounded as the log rounds them.
 * Rewards: 1 to the winner and -1 to the loser with the last frame, 0 to both in a tie. The
-  reference ends a battle in a tie by itself after turn 1,000, and where nobody can make progress.
+reference itself ends a battle in a tie after turn 1,000, and where neither side can make progress.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ from twinstep.contracts.pokejax.layout import ACTIONS, FORMATS, OBSERVATION, RUL
 from twinstep.contracts.pokejax.modules import modules
 from twinstep.plans import PPO, Transfer
 
-#: Families of moves by number; teams of one family meet its rules far more often than others do.
+#: Move sets of the variant `families`, by number: a team of one family meets its rules far more
+#: often than others do. `families.py` is another grouping: every move once, by effect.
 FAMILIES: dict[str, tuple[int, ...]] = {
-    # Metronome, Mirror Move, Mimic, Transform, and what they copy badly.
+    # Metronome, Mirror Move, Mimic, Transform, and moves that they copy badly.
     "copies": (118, 119, 102, 144, 13, 91, 19, 117, 35, 99),
     # Binding, Disable, Bide, Thrash, Petal Dance, Rage, Hyper Beam, and Haze that stops them.
     "locks": (20, 35, 83, 128, 50, 117, 37, 80, 99, 63, 114, 97),
-    # Statuses, Leech Seed, Rest, Substitute and what reaches past them.
+    # Statuses, Leech Seed, Rest, Substitute and moves that bypass them.
     "stall": (92, 73, 156, 164, 105, 115, 113, 86, 47, 109, 54, 114, 138, 68),
     # Few PP: until nothing is left but Struggle.
     "exhausted": (12, 32, 90, 63, 126, 143, 120, 56, 59, 5),
@@ -45,11 +47,11 @@ FAMILIES: dict[str, tuple[int, ...]] = {
     "stages": (14, 97, 133, 112, 45, 39, 81, 103, 28, 104, 86, 53, 51, 145, 94),
 }
 _DRIVERS = ("random", "attack", "switch")
-#: Drivers that play on what random teams have too little of: statuses, few PP.
+#: Drivers for situations that are rare with random teams: statuses, few PP.
 _WEARING = ("stall", "exhaust")
 _PLAYERS = "twinstep.transfer.pokejax"
-#: 5 x 4,032 games a side: a true difference of 0 is then found equivalent 19 times in 20. The
-#: opponent slips, or win rates would lie near 0 and 1, where differences are small.
+#: With 5 x 4,032 games a side, a true difference of 0 is found equivalent 19 times in 20. The
+#: opponent slips, because win rates near 0 and 1 would have small differences.
 _TRANSFER = Transfer(
     margin=0.02,
     solved=0.5,
@@ -104,7 +106,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         masked=True,
         starts=(RULES, TEAM),
         make_start=_make_start(params["format"], params["teams"]),
-        # A scene has its own teams and rules: its modules are asked about once.
+        # A scene has its own teams and rules, so one variant calls the modules.
         modules=modules(called=params["teams"] == "randbats"),
         events=reached(params["format"], params["teams"]),
         measures=(Measure("longest battle, turns", "state.turn", "max"),),

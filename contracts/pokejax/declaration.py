@@ -9,7 +9,7 @@ from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter
 _PLAYERS = "twinstep.transfer.pokejax"
 
 
-#: Module -> where the candidate has it.
+#: Module -> its place in the candidate.
 _PLACES = {
     "generator": "lcg.py:Draws",
     "member": "episode.py:born",
@@ -33,11 +33,11 @@ _PLACES = {
 }
 
 
-#: Module -> where else the candidate has what it does.
+#: Module -> further places in the candidate that do its work.
 _HELPERS = {
     "member": ("stats.py",),
     "boosts": ("effects.py:boost",),
-    "status": ("members.py",),  # who sleeps or is frozen among the others
+    "status": ("members.py",),  # other members asleep or frozen
     "before": ("status.py", "damage.py:confusion_damage"),
     "legal": ("moves.py:hard_locked",),
     "switch": ("turn.py:come_in",),

@@ -1,4 +1,4 @@
-"""How many numbers the generator drew between two states."""
+"""The number of draws that the generator made between two states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 512
 
 
 def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> int | None:
-    """Return the draws that lead from one state's seed u32[2] to another's; None if beyond MOST."""
+    """Return the number of draws between two states' seeds u32[2]; None if beyond MOST."""
     x, wanted = (
         int(np.asarray(state["seed"])[0]) << 32 | int(np.asarray(state["seed"])[1])
         for state in (before, after)

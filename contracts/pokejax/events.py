@@ -1,4 +1,4 @@
-"""What can be seen to happen in a step of a battle: the coverage that a report counts."""
+"""The observable events of a step of a battle: the coverage that a report counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import json
 from pathlib import Path
 
-#: By the lines of the reference's log; then each move by its number.
+#: By the lines of the reference's log, then each move by its number.
 EVENTS: tuple[str, ...] = (
     "crit",
     "miss",
@@ -113,7 +113,7 @@ def _reached() -> dict[str, list[str]]:
 
 
 def reached(rules: str, teams: str) -> tuple[str, ...]:
-    """Return the events that play of these teams under these rules is sure to meet.
+    """Return the events that play of these teams under these rules is certain to meet.
 
     From reached.json, which tools/pokejax/reached.py writes; none for teams not in it.
     """

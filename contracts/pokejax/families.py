@@ -1,6 +1,7 @@
-"""Every move of Generation 1 but Struggle by the effect it has: what pairs are made of.
+"""Every move of Generation 1 except Struggle, grouped by effect: the source of pairs of effects.
 
-Numbers are those of the games. A move with a rule of its own is in a family of its own.
+Numbers are those of the games. A move with a rule of its own has a family of its own.
+The `FAMILIES` of the contract's `__init__` are other groups: move sets that teams are drawn from.
 """
 
 from __future__ import annotations

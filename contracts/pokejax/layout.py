@@ -1,8 +1,8 @@
-"""Layout of a Generation 1 battle: what a frame's state and an observation hold, by name.
+"""Layout of a Generation 1 battle: the names of all values of a frame's state and an observation.
 
 Numbers of moves, species and types are those of the reference's data: moves 1 to 165 and species 1
-to 151 as the games number them, types in alphabetical order, 15 for none. Move 166 is what a side
-has selected that must not move (the reference calls it `cannotmove`).
+to 151 as the games number them, types in alphabetical order, 15 for none. Move 166 marks a side
+that must not move (the reference calls it `cannotmove`).
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ _FOE = (
     "move_4",
 )
 
-#: What a player sees, in the order of its values. Own members stand in their team's order, the
+#: A player's observation, in the order of its values. Own members stand in their team's order, the
 #: foe's in the order in which they came in, their revealed moves by number. accuracy 0: it cannot
-#: miss. effectiveness: super effective types less resisting ones, -3 if one is immune.
+#: miss. effectiveness: super effective types minus resisting ones, -3 if one is immune.
 OBSERVATION: tuple[str, ...] = (
     *("turn", "asked", "left", "foe_left"),
     *_BODY,

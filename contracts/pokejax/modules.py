@@ -1,13 +1,13 @@
-"""Parts of a turn that both sides can call alone, and the scene they are called in.
+"""Parts of a turn that both sides can call alone, and the scene in which they are called.
 
-A scene is two Pokemon that face each other, one more member behind each, all given by the fields of
-SCENE: what a module does not take as an input is at its default there. Player 1's Pokemon, at place
-0 of each pair, is the one that acts. Of the lasting conditions only those that `conditions` names
-are there, whatever the other fields say, two for each side at most: states in which everything
-happens at once would hide most of what can. A badly poisoned one has `residualdmg` in any case, and
-one that binds does not bide: Bide is its own user's target, which ends a binding before the move,
-and who bides uses no other move. The move that player 1's Pokemon is about to use is the one that
-locks it, if any does (Rage, Thrash, a charged one, a binding one), or that of its selected slot.
+A scene is two Pokemon that face each other, with one more member behind each, given by the fields
+of SCENE. Fields that are no input of a module have their default. Player 1's Pokemon, at place 0
+of each pair, is the one that acts. Only the lasting conditions named by `conditions` are present,
+whatever the other fields say, two for each side at most: a state with every condition at once
+would hide most effects. A badly poisoned one always has `residualdmg`. A binding one does not bide:
+Bide's target is its own user, which ends a binding before the move, and a biding one uses no other
+move. The move that player 1's Pokemon is about to use is the one that locks it, if any does (Rage,
+Thrash, a charged one, a binding one), or else that of its selected slot.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONDITIONS = (
     "twoturnmove",
 )
 _PAIR = (2,)
-#: Moves that can lock their user; these fields hold their place in the list, from 0.
+#: Moves that can lock their user; these fields hold the move's place in the list, from 0.
 LOCKING = {
     "locked_move": (37, 80),
     "lock_move": (20, 35, 83, 128),
@@ -132,7 +132,7 @@ _OUTSIDE = (
     "revealed",
     "disabled",
 )
-#: What the modules that act on a scene return: the battle's state, but for what they cannot touch.
+#: Outputs of the modules that act on a scene: the battle's state without untouchable fields.
 _RESULT = tuple(
     Field(field.name, field.dtype, field.shape, names=field.names)
     for field in STATE
@@ -303,7 +303,7 @@ CALLED: tuple[Module, ...] = (
     Module(
         "switch",
         _scene(_BODIES, _LOCKS, _SLOTS, _MEMORY, "bench_status bench_by_foe"),
-        # Draws are of ties among all who arrive, and the foe's memory is part of that, too.
+        # The draws are those of ties among all arrivals, and include the foe's memory.
         tuple(f for f in _RESULT if f.name not in ("seed", "last_move", "selected_move")),
         source="sim/battle-actions.js: switchIn, runSwitch; sim/pokemon.js: clearVolatile",
         owns=names("order seen fainted species transformed"),
@@ -322,7 +322,7 @@ CALLED: tuple[Module, ...] = (
         doc="Lets player 1's Pokemon use its move, with all that follows at once.",
     ),
 )
-#: What can be seen in whole steps only.
+#: Events that only whole steps show.
 _SEEN = (
     Module("slots", (), (), owns=names("pp move_pp moves virtual disabled revealed")),
     Module("selection", (), (), owns=names("selected_move selected_slot maybe_locked")),
@@ -332,6 +332,6 @@ _SEEN = (
 
 
 def modules(called: bool) -> tuple[Module, ...]:
-    """Return the modules of a variant. called: whether it is the one that asks them alone."""
+    """Return the modules of a variant. called: whether this variant calls them alone."""
     alone = CALLED if called else (dataclasses.replace(m, inputs=(), outputs=()) for m in CALLED)
     return (*alone, *_SEEN)

@@ -1,4 +1,4 @@
-"""Teams: drawn from the pool of random-battle teams, or from all species and moves there are."""
+"""Teams: drawn from the pool of random-battle teams, or from all existing species and moves."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def randbats(seed: np.ndarray) -> dict[str, np.ndarray]:
 def anything(seed: np.ndarray) -> dict[str, np.ndarray]:
     """Draw teams of any species with any moves, levels mostly alike.
 
-    A team has six members and each four moves, but for one in eight.
+    A team has six members with four moves each, except one team in eight.
     """
     words = drawn.words(seed)
     every = tuple(range(1, STRUGGLE))
@@ -63,7 +63,7 @@ def _count(words: Iterator[int]) -> int:
 
 
 def _level(words: Iterator[int], kind: int, level: int) -> int:
-    """Return everybody's level, or one of its own where `kind` is 1."""
+    """Return one level for everybody, or individual levels where `kind` is 1."""
     return 1 + next(words) % 100 if kind == 1 else level
 
 
@@ -98,7 +98,7 @@ def one_of(
 
 
 def mirror(seed: np.ndarray) -> dict[str, np.ndarray]:
-    """Give both sides six of the same Pokemon: every speed ties until it is changed."""
+    """Give both sides six of the same Pokemon: every speed ties until something changes it."""
     words = drawn.words(seed)
     every = tuple(range(1, STRUGGLE))
     species, level = 1 + next(words) % SPECIES, 100

@@ -1,15 +1,15 @@
 """Contract of pong-v0: PufferLib 3.0.0's C Pong (`pufferlib/ocean/pong/pong.h`).
 
 Facts about the reference are in its source, lines as of that version:
-* The state is float32 throughout; without continuous actions it only holds whole numbers.
-* A serve draws once (`rand() % 2 - 1`, line 111), which is the only randomness.
+* The state is float32 throughout; without continuous actions it holds only whole numbers.
+* A serve draws once (`rand() % 2 - 1`, line 111). No other randomness exists.
 * Draws are injected: the k-th of an episode is h32(rng_key ^ k * 0x9e3779b9) >> 1, with
   k = `draws` counted from 0 and rng_key = h32(seed[0] ^ h32(seed[1])). h32 is the 32-bit
-  hash x ^= x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. Oracle
+  hash x ^= x >> 16; x *= 0x7feb352d; x ^= x >> 15; x *= 0x846ca68b; x ^= x >> 16. The oracle
   and candidates each implement it.
-* XLA flushes subnormal numbers to zero on a CPU, the C keeps them. The grids here draw none,
-  and play cannot show one: it could only arise in ball_vy, where the paddle's direction is
-  added (line 198), and there everything below 0.01 becomes 3 (line 200).
+* XLA flushes subnormal numbers to zero on a CPU, and the C keeps them. The grids here draw none,
+and play cannot show one: it could only arise in ball_vy, where the paddle's direction is
+added (line 198), and there everything below 0.01 becomes 3 (line 200).
 * The step resets by itself at an episode's end. The terminal frame here is the episode's
   own: the scores as they stood, the round reset as after any point (with its one draw), the
   observation stale (lines 177-185 and 208-216 return before `compute_observations`). `restart`
@@ -111,7 +111,7 @@ def _state(params: Mapping[str, Any]) -> tuple[Field, ...]:
             "draws",
             "uint32",
             low=0,
-            # A restart keeps the count: it grows as long as a lane is played.
+            # A restart keeps the count: it grows for as long as a lane is played.
             high=STOCK_DRAWS - 1 if params["rng"] == "stock" else 2**32 - 1,
             step=1,
             doc="draws made so far",
@@ -129,7 +129,7 @@ def _state(params: Mapping[str, Any]) -> tuple[Field, ...]:
     )
 
 
-#: What makes a side's collision behave differently: the paddle's height, the ball's size,
+#: Inputs at which a side's collision changes its behaviour: the paddle's height, the ball's size,
 #: the field's edges, the ball's clip, the speed's limit and increment.
 _LANDMARKS = (0.0, 32.0, 70.0, 468.0, 500.0, 608.0, 13.0, 3.0)
 
@@ -147,10 +147,10 @@ def _modules(params: Mapping[str, Any], state: tuple[Field, ...]) -> tuple[Modul
     def pick(*names: str) -> tuple[Field, ...]:
         return tuple(field[name] for name in names)
 
-    # Beyond the sides by as much as a frame moves the ball. Always whole: serves, clips and
-    # vx are.
+    # Beyond the sides by as much as a frame moves the ball. Always whole, because serves, clips
+    # and vx are.
     moved = Field("ball_x", "float32", low=-10, high=478, step=1)
-    # The oracle is put where its own move ends at these; on this grid no sum rounds.
+    # The oracle's own move is set up to end at these; on this grid no sum rounds.
     fine = 1 / 64 if params["continuous"] else 1.0
     moved_y = Field("ball_y", "float32", low=-13, high=621, step=fine)
     bounced_vy = Field("ball_vy", "float32", low=-13, high=13, step=fine)
@@ -234,7 +234,7 @@ def _modules(params: Mapping[str, Any], state: tuple[Field, ...]) -> tuple[Modul
                 "draws",
             ),
             needs=("left_side", "right_side"),
-            # Where a count of fewer bits than 32 wraps, and where a float32 loses ones.
+            # Values where a count of fewer than 32 bits wraps, and where a float32 loses ones.
             landmarks=(128.0, 256.0, 2.0**15, 2.0**16, 2.0**24, 2.0**31),
             source="pong.h:105-114",
             doc="The round's reset: one draw decides vy, -1 or 0.",
@@ -260,7 +260,7 @@ def _modules(params: Mapping[str, Any], state: tuple[Field, ...]) -> tuple[Modul
 
 
 def contract(params: Mapping[str, Any]) -> Contract:
-    """Return the contract of pong-v0; UserError if the parameters do not go together."""
+    """Return the contract of pong-v0; UserError if the parameters are inconsistent."""
     _require(params)
     state = _state(params)
     modules = _modules(params, state)
@@ -301,7 +301,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         horizon=8000 // params["frameskip"],
         reset_mode="same-step",
         truncates=False,
-        # A table of draws lasts for one episode.
+        # A table of draws is long enough for one episode.
         auto_resets=("off",) if stock else ("off", "same-step", "next-step"),
         source_view="verbatim",
         transfer=_transfer(params),
@@ -309,9 +309,9 @@ def contract(params: Mapping[str, Any]) -> Contract:
 
 
 def _transfer(params: Mapping[str, Any]) -> Transfer | None:
-    """Return what level 4 asks: of the game as PufferLib trains it.
+    """Return level 4's requirements: the game as PufferLib trains it.
 
-    A score is the difference of the points; a bounce's reward of 0.1 is shaping.
+    A score is the difference in points; a bounce's reward of 0.1 is shaping.
     """
     trained = {"frameskip": 8, "continuous": False, "max_score": 21, "rng": "hash"}
     if dict(params) != trained:
@@ -339,7 +339,7 @@ def glibc_rand(seed: int, count: int) -> np.ndarray:
     """Return `count` values of glibc's `rand()` after `srand(seed)`, u32[count].
 
     Its default generator adds the values 3 and 31 places back; the first 34 come from a
-    Lehmer generator, the next 310 are thrown away, and the lowest bit is dropped.
+    Lehmer generator, the next 310 are discarded, and the lowest bit is dropped.
     """
     word = seed or 1
     table = [word - (1 << 32) if word >= 1 << 31 else word]

@@ -1,8 +1,8 @@
 """Contract of tcgjax-v0: Pokemon TCG Pocket by the numbered rulings of oracles/tcgjax/RULES.md.
 
-Both sides are ours: the claim is *specification-consistent*. They share the cards' facts
-(`cards`), the layout of states, observations and actions (`layout`), the decks that games
-begin with (`decks`) and the draws of R11 to R15, and nothing else.
+Both sides are our own: the claim is *specification-consistent*. They share the cards' facts
+(`cards`), the layout of states, observations and actions (`layout`), the decks of new games
+(`decks`) and the draws of R11 to R15, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.plans import PPO, Transfer
 
-#: Kinds of decks -> the sets that they are drawn from.
+#: Kinds of decks -> the sets of cards from which they are drawn.
 SETS = {"apex": ("A1", "P-A"), "invented": ("X",)}
-#: Rules that nobody has seen: a memorised engine would not follow them.
+#: Rules unlike the app's: an engine that was memorised would not follow them.
 OTHER = {"weakness": 30, "hand": 7, "poison": 20, "heads": 0, "turns": 24, "points": 2}
 _PLAYERS = "twinstep.transfer.tcgjax"
-#: 5 x 640 games a side: a true difference of 0 is then found equivalent 19 times in 20.
+#: With 5 x 640 games a side, a true difference of 0 is found equivalent 19 times in 20.
 _TRANSFER = Transfer(
     margin=0.05,
     solved=0.1,
@@ -74,7 +74,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         masked=True,
         starts=START,
         make_start=_make_start(rules, drawer(SETS[params["decks"]])),
-        # Modules bring their own boards, of all cards: they are asked about once.
+        # Modules bring their own boards, of all cards, so one variant calls them.
         modules=modules(called=dict(params) == {"decks": "apex", **RULES}),
         events=events_of(SETS[params["decks"]]),
         measures=(Measure("longest game, turns", "state.turn", "max"),),
@@ -91,7 +91,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
 
 
 def _changed(params: Mapping[str, Any]) -> bool:
-    """Return whether any of R1 to R6 is not as in the app."""
+    """Return whether any of R1 to R6 differs from the app's value."""
     return any(params[name] != value for name, value in RULES.items())
 
 
@@ -105,9 +105,9 @@ def start_of(decks: tuple[Deck, Deck], rules: np.ndarray) -> dict[str, np.ndarra
 
 
 def start_from(contract: Contract, seed: np.ndarray, files: Sequence[Path]) -> Start:
-    """Return the start of a seed u32[2] with the decks of two files, player 0's and player 1's.
+    """Return the start of a seed u32[2] with decks from two files, player 0's and player 1's.
 
-    UserError that names the file, its line and the ruling if a deck is not legal.
+    UserError with the file, its line and the ruling if a deck is not legal.
     """
     if len(files) != 2:
         raise UserError(

@@ -1,7 +1,7 @@
-"""The cards of tcgjax-v0 as facts: what the CSV files beside this one say, numbered.
+"""The cards of tcgjax-v0 as facts: the contents of the CSV files in this folder, numbered.
 
-A card's number is its place, from 1, among the cards that differ in more than their id: a reprint
-has the number of its first printing. Sets that come later get later numbers.
+A card's number is its place, from 1, among the cards that differ in more than their id. A reprint
+has the number of its first printing. Later sets get later numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Letters of the types that energy has, in the order of an energy's number 1 to 8 (R37).
+#: Letters of the types of energy, in the order of an energy's number 1 to 8 (R37).
 ENERGY = "GRWLPFDM"
 #: Letters of the other types: Dragon, and Colorless, which any energy pays.
 DRAGON, COLORLESS = "N", "C"
@@ -19,7 +19,7 @@ DRAGON, COLORLESS = "N", "C"
 TABLES = ("cards.csv", "invented.csv")
 STAGES = ("Basic", "Stage1", "Stage2")
 KINDS = ("Pokemon", "Fossil", "Item", "Supporter")
-#: Attacks that a card has at most.
+#: The largest number of attacks of a card.
 ATTACKS = 2
 
 
@@ -38,10 +38,10 @@ class Attack:
 
 @dataclass(frozen=True)
 class Card:
-    """Facts of one card; numbers are 0 and texts empty where the card has none.
+    """Facts of one card; numbers are 0 and texts empty for facts that the card lacks.
 
-    number: from 1; 0 is no card. set: `A1`. kind: of KINDS. stage: of STAGES. points: what its
-    knock-out gives. ability: the code of a Pokemon's ability, or of a trainer's effect.
+    number: from 1; 0 is no card. set: `A1`. kind: one of KINDS. stage: one of STAGES. points: those
+    of its knock-out. ability: the code of a Pokemon's ability, or of a trainer's effect.
     """
 
     number: int
@@ -60,12 +60,12 @@ class Card:
 
     @property
     def set(self) -> str:
-        """The set it was first printed in."""
+        """Return the set of its first printing."""
         return self.id.rpartition(" ")[0]
 
     @property
     def basic(self) -> bool:
-        """Whether it is a Basic Pokemon; a fossil is none (R9)."""
+        """Return whether it is a Basic Pokemon; a fossil is not (R9)."""
         return self.kind == "Pokemon" and self.stage == "Basic"
 
 
@@ -119,13 +119,13 @@ def cards() -> tuple[Card, ...]:
 
 
 def number_of(printed: str) -> int | None:
-    """Return the number of a printed card's id, as `A1 001`; None if there is no such card."""
+    """Return the number of the card with a printed id such as `A1 001`; None if there is none."""
     return _tables()[1].get(printed)
 
 
 @functools.cache
 def codes() -> tuple[str, ...]:
-    """Return every code of an effect that a card has, sorted."""
+    """Return the codes of all effects of cards, sorted."""
     found = {card.ability for card in cards()}
     found |= {attack.effect for card in cards() for attack in card.attacks}
     return tuple(sorted(found - {""}))

@@ -1,7 +1,7 @@
 """Decks: read from a text file, checked against the rulings, or drawn from a seed.
 
 A deck file has one line `energy: Grass, Water` and a line `2 A1 001` for each card, with its number
-of copies and its printed id; what follows the id, and lines that begin with #, are for people.
+of copies and its printed id. Text after the id, and lines that begin with #, are comments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from twinstep.errors import UserError
 #: Names of the types of energy, in the order of ENERGY.
 TYPES = ("Grass", "Fire", "Water", "Lightning", "Psychic", "Fighting", "Darkness", "Metal")
 MOST_ALIKE, MOST_TYPES = 2, 3
-#: How often a drawn deck looks for one more Pokemon: a small set has too few of some types.
+#: Attempts of a drawn deck to find one more Pokemon: a small set has too few of some types.
 _TRIES = 40
 _LINE = re.compile(r"(\d+)\s+([A-Za-z][\w-]*)\s+(\d+)\b")
 #: Trainers that help a deck of any types, by their codes.
@@ -31,7 +31,7 @@ _USEFUL = (
     "poke-ball", "professors-research", "potion", "x-speed", "giovanni", "sabrina", "red-card",
     "hand-scope", "pokedex",
 )  # fmt: skip
-#: Trainers that name Pokemon: the names, and the energy that they need.
+#: Trainers that name Pokemon -> the names, and the energy that these need.
 PARTNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "blaine": (("Ninetales", "Rapidash", "Magmar"), "R"),
     "koga": (("Muk", "Weezing"), "D"),
@@ -40,7 +40,7 @@ PARTNERS: dict[str, tuple[tuple[str, ...], str]] = {
     "bench-nidoking-plus-50": (("Nidoking",), "D"),
     "call-nidoran": (("Nidoran♂",), "D"),
 }
-#: Trainers that are of use with Pokemon of a type.
+#: Trainers that are useful with Pokemon of one type.
 _OF_TYPE = {"erika": "G", "misty": "W"}
 
 
@@ -57,7 +57,7 @@ class Deck:
 
 
 def checked(deck: Deck, where: str) -> Deck:
-    """Return a legal deck; UserError that names the ruling and the mend if it is not one."""
+    """Return a legal deck; UserError with the ruling and the fix otherwise."""
     listed = [cards()[number - 1] for number in deck.cards]
     if len(listed) != DECK:
         raise UserError(f"{where} has {len(listed)} cards: a deck has {DECK} (R7)")
@@ -72,7 +72,7 @@ def checked(deck: Deck, where: str) -> Deck:
 
 
 def read(path: Path) -> Deck:
-    """Return the deck of a file; UserError that names the line, or the ruling it breaks."""
+    """Return the deck of a file; UserError with the line, or the ruling it breaks."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -105,7 +105,7 @@ def _type(word: str, where: str) -> int:
 
 
 def written(deck: Deck) -> str:
-    """Return the text that `read` reads."""
+    """Return a deck as text that `read` accepts."""
     lines = ["energy: " + ", ".join(TYPES[kind] for kind in deck.types)]
     for number, count in Counter(deck.cards).items():
         card = cards()[number - 1]
@@ -114,7 +114,7 @@ def written(deck: Deck) -> str:
 
 
 class _Pool:
-    """The cards that decks of these sets are drawn from."""
+    """The cards of some sets, from which decks are drawn."""
 
     def __init__(self, sets: tuple[str, ...]) -> None:
         self.cards = [card for card in cards() if card.set in sets]
@@ -128,7 +128,7 @@ class _Pool:
                 self.bearing.setdefault(code, []).append(card)
 
     def line(self, numbers: Iterator[int], card: Card) -> list[Card]:
-        """Return a card and one of each that it evolves from, the last one first."""
+        """Return a card and one of each card of its evolution line, the last one first."""
         found = [card]
         while found[-1].evolves_from:
             found.append(drawn.one_of(numbers, self.named[found[-1].evolves_from]))
@@ -141,13 +141,13 @@ def _pool(sets: tuple[str, ...]) -> _Pool:
 
 
 class _Draft:
-    """A deck while cards are put into it."""
+    """A deck under construction."""
 
     def __init__(self) -> None:
         self.listed: list[Card] = []
 
     def add(self, found: Sequence[Card], copies: int = MOST_ALIKE) -> None:
-        """Add so many of each, as far as names and room allow, or nothing if a line would break."""
+        """Add `copies` of each as far as names and room allow, or nothing if a line would break."""
         held = Counter(card.name for card in self.listed)
         copies = min([copies, *(MOST_ALIKE - held[card.name] for card in found)])
         if copies > 0 and len(self.listed) + copies * len(found) <= DECK:
@@ -155,7 +155,7 @@ class _Draft:
 
 
 def themed(numbers: Iterator[int], sets: tuple[str, ...]) -> Deck:
-    """Draw a legal deck around a drawn effect: every effect is met as often as the others."""
+    """Draw a legal deck around a drawn effect, so that all effects are equally frequent."""
     pool = _pool(sets)
     code = drawn.one_of(numbers, sorted(pool.bearing))
     theme = drawn.one_of(numbers, pool.bearing[code])

@@ -19,7 +19,7 @@ _DOCS = {
 }
 
 
-#: Module -> where the candidate has it.
+#: Module -> its place in the candidate.
 _PLACES = {
     "coins": "threefry.py:Draws",
     "pick": "threefry.py:Draws",
@@ -40,7 +40,7 @@ _PLACES = {
 }
 
 
-#: Module -> where else the candidate has what it does.
+#: Module -> further places in the candidate that do its work.
 _HELPERS = {
     "shuffle": ("threefry.py",),
     "cost": ("energy.py:retreat_cost", "energy.py:cheaper"),

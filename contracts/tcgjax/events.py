@@ -1,10 +1,10 @@
-"""What can be seen to happen in a step of a game: the coverage that a report counts."""
+"""The observable events of a step of a game: the coverage that a report counts."""
 
 from __future__ import annotations
 
 from twinstep.contracts.tcgjax.cards import cards
 
-#: Beside the codes of effects, each of which happens when it is used or, always at work, matters.
+#: Events other than effects' codes. A code counts when its effect is used or, always on, matters.
 HAPPENINGS: tuple[str, ...] = (
     "heads", "tails",
     "evolved", "attached", "retreated", "paid by choice",
@@ -19,7 +19,7 @@ HAPPENINGS: tuple[str, ...] = (
 
 
 def events_of(sets: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of what can happen in games with cards of these sets."""
+    """Return the names of the events of games with cards of these sets."""
     found = [card for card in cards() if card.set in sets]
     codes = {card.ability for card in found}
     codes |= {attack.effect for card in found for attack in card.attacks}

@@ -1,9 +1,9 @@
-"""What a state, an observation and an action of tcgjax-v0 are made of.
+"""Layout of states, observations and actions of tcgjax-v0.
 
 The rulings (R1 and so on) are in oracles/tcgjax/RULES.md. Players are 0 and 1, slots 0 (the Active
-Spot) to 3 (R21), cards of a deck 0 to 19 in the order of its list, turns count from 1, and 0 says
-"none". Numbers of cards: cards.py. Energies are numbered 1 to 8 in the order of ENERGY where
-they are one, and counted in that order where they are many.
+Spot) to 3 (R21), cards of a deck 0 to 19 in the order of its list. Turns count from 1, and 0 means
+"none". Numbers of cards: cards.py. A single energy is a number from 1 to 8 in the order of ENERGY;
+several are counts in that order.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from twinstep.contract import Field
 from twinstep.contracts.tcgjax.cards import ENERGY, cards
 
 PLAYERS, SLOTS, DECK, HAND, BASICS = 2, 4, 20, 10, len(ENERGY)
-#: Cards on top of the own deck that a player may know of (R87).
+#: Cards on top of the own deck that a player may know (R87).
 PEEKED = 3
-#: Cards in a stack at most: a Basic or a fossil, stage 1, stage 2.
+#: The largest number of cards in a stack: a Basic or a fossil, stage 1, stage 2.
 STACK = 3
 
 
 class Ask(IntEnum):
-    """What the player who acts is asked for."""
+    """The choice open to the player who acts."""
 
     TURN = 0  # anything of R31
     ACTIVE = 1  # R19: a Basic of the hand for the Active Spot
@@ -38,7 +38,7 @@ class Ask(IntEnum):
 
 
 class Then(IntEnum):
-    """What follows when the open choice of PROMOTE is made."""
+    """The continuation after the open choice of PROMOTE."""
 
     TURN = 0  # the turn goes on
     CHECKUP = 1  # the turn ends: R75, R72
@@ -46,7 +46,7 @@ class Then(IntEnum):
 
 
 class Zone(IntEnum):
-    """Where a card is. From STACKS on: in the stack of slot 0, 1, 2, 3."""
+    """A card's place. From STACKS on: in the stack of slot 0, 1, 2, 3."""
 
     DECK = 0
     HAND = 1
@@ -54,18 +54,18 @@ class Zone(IntEnum):
     STACKS = 3
 
 
-#: Index of an action: the first of its kind.
+#: Kind of action -> its first index.
 END, PLAY, ATTACH, RETREAT = 0, 1, 51, 55
 ABILITY, ATTACK, STADIUM, SCRAP, CHOOSE = 58, 62, 65, 66, 70
 ACTIONS_COUNT = 128
 _WHERE = ("", " on Active", " on Bench 1", " on Bench 2", " on Bench 3")
 _SLOTS = ("Active", "Bench 1", "Bench 2", "Bench 3")
-#: What each action means. PLAY + 5 hand + target: target 0 for a card that is played on nothing (a
+#: Meaning of the actions. PLAY + 5 hand + target: target 0 for a card that is played on nothing (a
 #: Basic, a fossil: the Bench), 1 to 4 for the own slot that it is played on; in ACTIVE, target 1.
 #: ATTACH + slot. RETREAT + Bench slot - 1. ABILITY + slot. ATTACK + the attack's place on the card.
-#: STADIUM: no set so far has one. SCRAP + slot: R35. CHOOSE + what: a slot of who chooses (0 to 3)
-#: or of the other player (4 to 7); in PAY a type of energy from 0; in COPY the other's slot times 2
-#: plus the attack's place.
+#: STADIUM: no set so far has one. SCRAP + slot: R35. CHOOSE + choice: a slot of the choosing player
+#: (0 to 3) or of the other one (4 to 7); in PAY a type of energy from 0; in COPY the other's slot
+#: times 2 plus the attack's place.
 ACTIONS: tuple[str, ...] = (
     "end",
     *(f"play hand {hand}{where}" for hand in range(HAND) for where in _WHERE),
@@ -80,7 +80,7 @@ ACTIONS: tuple[str, ...] = (
 )
 assert len(ACTIONS) == ACTIONS_COUNT
 
-#: Names of the parameters that R1 to R6 speak of, with what they are in the app.
+#: Names of the parameters of R1 to R6, with the app's values.
 RULES: dict[str, int] = {
     "weakness": 20, "hand": 10, "poison": 10, "heads": 1, "turns": 30, "points": 3,
 }  # fmt: skip
@@ -167,9 +167,9 @@ def _side(who: str) -> tuple[str, ...]:
     return (*(f"{who} {what}" for what in rest), *slots)
 
 
-#: What a player sees, as numbers. `my` is the player who looks, `other` the opponent; before turn 1
-#: all of the other's part is 0 (R20). deck, hand, discards: how many cards. hand n, discard n:
-#: numbers of cards, 0 past the end; the other's hand holds the shown ones (R88) in their places. no
+#: An observation as numbers. `my` is the observing player, `other` the opponent; before turn 1
+#: all of the other's part is 0 (R20). deck, hand, discards: numbers of cards. hand n, discard n:
+#: cards' numbers, 0 past the end; the other's hand has the shown ones (R88) in their places. no
 #: supporters, no attack, no retreat, immune: 1 if the effect holds now or will in its turn. card 1
 #: to 3: the stack from the bottom. entered: 1 if it came into play or evolved this turn, which is
 #: never before turn 1. top n: the own deck's known cards (R87), list n: the own deck list.

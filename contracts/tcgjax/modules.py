@@ -1,9 +1,9 @@
 """Parts of a step that both sides can call alone.
 
-Most take a board: the fields of BOARD, no choice open, which the reference's `places` fills. Where
-a part needs an Active Pokemon of both players, or more than its `doc` says is there, and the board
-lacks it, nothing happens and what is found is 0. What a part changes is the whole state after it,
-with the open choice if it asks for one; `asked` is 0 where nothing is asked.
+Most take a board: the fields of BOARD, with no choice open, which the reference's `places` fills.
+If a part needs an Active Pokemon of both players, or more that its `doc` names, and the board
+lacks them, nothing happens and the result is 0. A part's outputs are the whole state after it,
+with the open choice if it leaves one; `asked` is 0 if it leaves none.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from twinstep.contracts.tcgjax.layout import (
 )
 
 _FIELDS = {field.name: field for field in STATE}
-#: What says which choice is open, and that the game is over.
+#: Fields that say which choice is open, and that the game is over.
 CHOICE = ("ask", "asked", "left", "arg", "attack", "then")
 _FIXED = (*(field.name for field in START), "seed")
 BOARD: tuple[Field, ...] = tuple(f for f in STATE if f.name not in (*CHOICE, "winner"))
 #: A board, and the choice that is open.
 _OPEN = tuple(field for field in STATE if field.name != "winner")
-#: What a part makes of a board.
+#: A part's outputs on a board.
 _RESULT = tuple(
     Field(field.name, field.dtype, field.shape, names=field.names)
     for field in STATE
     if field.name not in _FIXED
 )
-#: Energies that `cost` attaches at most.
+#: The largest number of energies that `cost` attaches.
 MANY = 5
-#: Most coins that an effect flips, but for those until tails.
+#: The largest number of coins that an effect flips, except flips until tails.
 COINS = 4
-#: Draws of one step before the one that counts, at most.
+#: The largest number of draws in a step before the one that counts.
 BEFORE = 11
 _MOST = len(cards())
 
@@ -198,11 +198,11 @@ CALLED: tuple[Module, ...] = (
         doc="Begins a game, of decks that have a Basic Pokemon.",
     ),
 )
-#: What can be seen in whole steps only.
+#: Events that only whole steps show.
 _SEEN = (Module("flow", (), (), owns=names("ask asked acting reward terminated")),)
 
 
 def modules(called: bool) -> tuple[Module, ...]:
-    """Return the modules of a variant. called: whether it is the one that asks them alone."""
+    """Return the modules of a variant. called: whether this variant calls them alone."""
     alone = CALLED if called else (dataclasses.replace(m, inputs=(), outputs=()) for m in CALLED)
     return (*alone, *_SEEN)

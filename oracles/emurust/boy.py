@@ -1,4 +1,4 @@
-"""One PyBoy, as the bridge uses it: without window, sound and colour, between frames only."""
+"""One PyBoy as the bridge uses it: without window, sound and colour, used between frames only."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
     from pyboy import PyBoy
 
-#: An endless loop, and where it is put.
+#: An endless loop, and its address.
 _LOOP = 0xC000, (0x18, 0xFE)
 
 
 class _Beginnings(NamedTuple):
-    """The layout of saved states; the hand-over, and the beginning of a picture, saved."""
+    """The layout of saved states, and saved states of the hand-over and of a picture's start."""
 
     saved: Saved
     handover: bytes
     first: bytes
 
 
-#: By header: saved states have nothing of the ROM, and writing three takes PyBoy longer than to be
-#: made.
+#: By header: saved states hold nothing of the ROM, and writing three takes PyBoy longer than its
+#: construction.
 _BEGINNINGS: dict[Cartridge, _Beginnings] = {}
 
 
 class Boy:
-    """A Game Boy with a cartridge in it. It begins as the boot ROM hands over.
+    """A Game Boy with a cartridge in it, starting as the boot ROM hands over.
 
-    A state here is all fields of SHOWN and HIDDEN by name. `close()` frees it.
+    A state here is a dict of all fields of SHOWN and HIDDEN. `close()` frees it.
     """
 
     def __init__(self, rom: bytes) -> None:
@@ -47,7 +47,7 @@ class Boy:
             io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
         )
         self._boy.set_emulation_speed(0)
-        # One that is not stopped before Python ends complains on stderr.
+        # A PyBoy that is not stopped before Python ends complains on stderr.
         self.close = weakref.finalize(self, self._boy.stop, save=False)
         self.memory: Any = self._boy.memory
         self._registers: Any = self._boy.register_file
@@ -63,7 +63,7 @@ class Boy:
         self.begin()
 
     def begin(self) -> None:
-        """Begin again, as the boot ROM hands over."""
+        """Begin again, at the boot ROM's hand-over."""
         self._continue(self._handover, halted=False)
 
     def save(self) -> bytes:
@@ -84,7 +84,7 @@ class Boy:
         self._boy.load_state(io.BytesIO(blob))
 
     def hidden(self) -> dict[str, np.ndarray]:
-        """Return the fields of HIDDEN. What a saved state lacks is found by playing on and back."""
+        """Return the fields of HIDDEN; those that a saved state lacks by playing on and back."""
         blob = self.save()
         named = self.saved.fields_of(blob)
         halted, cut = bool(named["halted"]), self._cut
@@ -112,7 +112,7 @@ class Boy:
         named["ie"] = memory[0xFFFF]
         # A read of FF41 would change what STAT shows next.
         named["io"] = memory[0xFF00:0xFF41] + [0] + memory[0xFF42:0xFF80]
-        # A read of OAM where HL points brings OAM DMA further than it is.
+        # A read of OAM where HL points advances OAM DMA.
         registers.HL = 0
         for name, (first, end) in _MEMORY.items():
             named[name] = bytearray(memory[first:end])
@@ -127,7 +127,7 @@ class Boy:
         return shades(self._boy.screen.ndarray[:, :, 0])
 
     def hold(self, held: int, before: int) -> None:
-        """Let these buttons be held from the next frame on; bits in the order of BUTTONS."""
+        """Hold these buttons from the next frame on; bits in the order of BUTTONS."""
         for bit, name in enumerate(BUTTONS):
             now, then = held >> bit & 1, before >> bit & 1
             if now > then:
@@ -139,7 +139,7 @@ class Boy:
         """Play frames; the last of them is drawn if `draw`."""
         if frames:
             self._boy.tick(frames, draw)
-            # Perhaps in the middle of this picture.
+            # This may be the middle of the picture.
             self._cut |= draw and not self.memory[0xFF40] & 0x80
 
     def _ram(self, bank: int) -> list[int]:
@@ -148,7 +148,7 @@ class Boy:
         return [*self.memory[bank, 0xA000:last], self.memory[bank, last]]
 
     def _beginnings(self, header: Cartridge) -> _Beginnings:
-        """Return what all cartridges with this header have alike; the PyBoy is a new one."""
+        """Return the values common to all cartridges with this header; the PyBoy must be new."""
         saved = Saved(header, self.save())
         for address, value in WRITES:
             self.memory[address] = value
@@ -173,15 +173,15 @@ class Boy:
         window_line: int = -1,
         flags: tuple[bool, bool] = (False, False),
     ) -> None:
-        """Load a saved state, and what it lacks; nothing is left of what came before.
+        """Load a saved state and the state that it lacks; nothing is left of earlier play.
 
-        Unless the state is halted, what a HALT left does not matter: the next one sets it anew.
+        Unless the state is halted, the remains of a HALT do not matter: the next one resets them.
         """
         if halted or self._cut or window_line != -1:
             self._unsaved.settle(after_ei, window_line)
         self._unsaved.put_flags(*flags)
         if self._mbc1:
-            # A saved state has these registers, but loading one leaves the bank at 0000 as it was.
+            # A saved state has these registers, but loading one leaves the bank at 0000 unchanged.
             named = self.saved.fields_of(blob)
             self.memory[0x4000] = int(named["bank_high"])
             self.memory[0x6000] = int(named["banking_mode"])

@@ -15,7 +15,7 @@ from twinstep.oracles.emurust.episode import Episode
 class EmuRustOracle:
     """One episode; see protocols.Oracle.
 
-    stateful: whether frames have the state, whose reading takes longer than a step of a calm game.
+    stateful: whether frames have the state. Reading it takes longer than a step of a calm game.
     """
 
     stateful = True
@@ -57,14 +57,14 @@ class EmuRustOracle:
         return self._playing().fields()
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        """Return bool[E]: which contract.events the latest reset or step caused."""
         return self._events.copy()
 
     def lanes(self, count: int) -> Any:
         """Return `count` episodes side by side; see protocols.Lanes."""
         from twinstep.oracles.emurust.lanes import EmuRustLanes
 
-        # Kept for the next time: a PyBoy is dear to make.
+        # Kept for reuse: a PyBoy is expensive to create.
         missing = count - len(self._spare)
         self._spare += [EmuRustOracle(self._contract) for _ in range(missing)]
         return EmuRustLanes(self._contract, self._spare[:count])

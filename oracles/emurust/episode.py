@@ -1,4 +1,4 @@
-"""An episode in a PyBoy: start, steps, rewards and end, read from memory by the rules."""
+"""An episode in a PyBoy: start, steps, rewards and end, computed from memory by the rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GOLDEN = 0x9E3779B9
 
 
 def h32(x: int) -> int:
-    """Return the 32-bit hash by which a seed becomes an episode's start; see the contract."""
+    """Return the 32-bit hash that turns a seed into an episode's start; see the contract."""
     x ^= x >> 16
     x = x * 0x7FEB352D & 0xFFFFFFFF
     x ^= x >> 15
@@ -75,12 +75,12 @@ class Episode:
 
     @property
     def terminated(self) -> bool:
-        """Whether the rules say that the game is over."""
+        """Return whether the rules end the game here."""
         return self._rules.done is not None and read(self.boy.memory, self._rules.done) != 0
 
     @property
     def truncated(self) -> bool:
-        """Whether it has had its steps."""
+        """Return whether the episode has had all its steps."""
         return self.elapsed >= self._limit
 
     def fields(self) -> dict[str, np.ndarray]:
@@ -92,7 +92,7 @@ class Episode:
         return state
 
     def observation(self) -> np.ndarray:
-        """Return what the agent sees, u8[...]."""
+        """Return the agent's observation, u8[...]."""
         if self._observe == "values":
             memory, values = self.boy.memory, self._rules.observed.values()
             return np.array([memory[at] for value in values for at in _places(value)], np.uint8)
@@ -101,7 +101,7 @@ class Episode:
 
 
 class Score:
-    """The rules' reward, and what an episode has seen."""
+    """The rules' reward, and the combinations that an episode has seen."""
 
     def __init__(self, rules: Rules) -> None:
         self._parts = rules.reward
@@ -109,17 +109,17 @@ class Score:
         self.seen = np.zeros((len(self._news), SEEN_BITS // 8), np.uint8)
 
     def begin(self, memory: Any) -> None:
-        """Begin an episode: what its first frame shows counts as seen."""
+        """Begin an episode: values of its first frame count as seen."""
         self.seen[:] = 0
         for number, part in enumerate(self._news):
             self._see(number, part, memory)
 
     def look(self, memory: Any) -> list[int]:
-        """Return what the parts of the reward are counted from; 0 for a New."""
+        """Return the numbers from which the parts of the reward are counted; 0 for a New."""
         return [0 if isinstance(part, New) else read(memory, part.value) for part in self._parts]
 
     def reward(self, before: list[int], memory: Any) -> float:
-        """Return the reward of a step, in which the memory became what it is."""
+        """Return the reward of the step that led to the present memory."""
         total, number = 0.0, 0
         for part, then in zip(self._parts, before, strict=True):
             if isinstance(part, Change):

@@ -1,4 +1,4 @@
-"""Many PyBoys side by side, a thread to each core: `tick` lets go of Python's lock."""
+"""Many PyBoys in parallel, a thread to each core: `tick` releases Python's lock."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class EmuRustLanes:
         return self._events.copy()
 
     def _each(self, lanes: Iterable[int], act: Callable[[int, int], Frame]) -> Frame:
-        """Do something with lanes, threads side by side; return the present frame of all."""
+        """Run something on lanes, in parallel threads; return the present frame of all."""
         made = list(self._pool.map(lambda at: (at[1], act(*at)), enumerate(map(int, lanes))))
         for lane, frame in made:
             self._events[lane] = self._oracles[lane].events()

@@ -1,8 +1,8 @@
 """The reference as a whole environment for `twinstep bench`: PyBoys in threads or in processes.
 
-Each way does what an environment has to: it plays the frames, reads the reward's bytes, copies the
-observation, and begins the next episode by loading a saved state. PyBoy's tick lets other threads
-run meanwhile, its memory reads do not.
+Each way does all the work of an environment: it plays the frames, reads the reward's bytes, copies
+the observation, and begins the next episode by loading a saved state. PyBoy's tick lets other
+threads run meanwhile, and its memory reads do not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SLICE = "twinstep.oracles.emurust.native:Slice"
 
 
 class Slice:
-    """Some lanes in turn: N episodes, one PyBoy each; see slices.Slice."""
+    """Some lanes in turn: N episodes, one PyBoy each; see lane_pool.Slice."""
 
     def __init__(self, params: Mapping[str, Any], lanes: int) -> None:
         rom, _ = cartridge_of(params)

@@ -1,13 +1,13 @@
 """PyBoy's saved state, version 29, as the fields of contracts/emurust/state.py and back.
 
-A saved state is one packed record, whose layout was found by experiment: one thing was changed and
+A saved state is one packed record. Its layout was found by experiment: one thing was changed and
 two saved states compared. It is declared here as a NumPy dtype. Parts called `fixed` never change
-while a Game Boy without sound and colour plays; they come from a state saved before the first
-frame, and `fields_of` raises if they ever differ: then something is kept that we know nothing of.
+while a Game Boy without sound and colour plays. They come from a state saved before the first
+frame, and `fields_of` raises if they ever differ, which would mean unknown state.
 Three things in a saved state are written before they are read, and are not kept: the scroll
 registers of the lines drawn (720 bytes), one byte beside each pixel, and clocks that all stand at
-`cycles` at a frame's end. Nor is what a write to DIV and then one to FF26 leave in the sound unit:
-without sound nothing reads it.
+`cycles` at a frame's end. Also not kept is the sound unit's trace of a write to DIV and then one to
+FF26: without sound nothing reads it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from twinstep.contracts.emurust.cartridge import Cartridge
 from twinstep.contracts.emurust.state import HIDDEN, SHOWN
 
 VERSION = 29
-#: What PyBoy writes for "no event is to come".
+#: PyBoy's value for "no event is pending".
 NEVER = 1 << 31
 #: Red, green and blue of the four shades, as PyBoy draws them by default.
 SHADES = (0xFF, 0x99, 0x55, 0x00)
@@ -35,7 +35,7 @@ _LCD = (
 )  # fmt: skip
 #: Clocks that stand at `cycles` whenever a frame has ended.
 _CLOCKS = ("lcd_last", "sound_clock", "timer_last", "serial_last", "serial_clock")
-#: Fields that not every mapper has.
+#: Fields that some mappers lack.
 _MAPPERS = ("bank_low", "bank_high", "motor")
 #: Parts that are not kept.
 _LOST = ("drawn_lines", "sound_edge_due", "sound_edges", "sound_divider")
@@ -107,7 +107,7 @@ def layout(cartridge: Cartridge, length: int) -> np.dtype:
 
 
 class Saved:
-    """Takes saved states of one cartridge apart and puts them together.
+    """Split saved states of one cartridge into fields and compose them.
 
     fresh: a state saved before the first frame, the boot ROM off.
     """
@@ -122,11 +122,11 @@ class Saved:
         self._kept = [item for item in SHOWN + HIDDEN if item.name in names]
 
     def fields_of(self, blob: bytes) -> dict[str, np.ndarray]:
-        """Return the fields of SHOWN and HIDDEN that it holds.
+        """Return its fields of SHOWN and HIDDEN.
 
-        Not in it are `io` and `oam` as they are read, and what unsaved.py is about.
+        Missing are `io` and `oam` as they are read, and the state that unsaved.py is about.
 
-        Raises UnknownState for anything that `compose` could not bring back.
+        Raises UnknownState for anything that `compose` could not restore.
         """
         if len(blob) != self._dtype.itemsize:
             raise UnknownState(f"a saved state of {len(blob)} bytes is of another cartridge")
@@ -139,7 +139,7 @@ class Saved:
         return named
 
     def editable(self, blob: bytes) -> Any:
-        """Return a saved state as a record of its parts by name, to be changed."""
+        """Return a saved state as an editable record of its parts by name."""
         return np.frombuffer(blob, self._dtype)[0].copy()
 
     def compose(self, state: Any) -> bytes:
@@ -154,7 +154,7 @@ class Saved:
         made["tma"], made["tac"] = io[6], io[7] & 7
         for clock in _CLOCKS:
             made[clock] = state["cycles"]
-        # Relative to `cycles`. An event may be set without a transfer; nothing comes of it.
+        # Relative to `cycles`. An event may be set without a transfer; it has no effect then.
         made["serial_wait"] = NEVER
         if state["serial_active"] and state["serial_event"] != NEVER:
             made["serial_wait"] = state["serial_event"] - state["cycles"]

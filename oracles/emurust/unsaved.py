@@ -1,18 +1,18 @@
-"""The four things that PyBoy keeps and its saved states lack, found out and set by playing.
+"""The four pieces of state that PyBoy's saved states lack, found and set by playing.
 
-* `halted_after_ei`: HALT ran right after an EI, and one of PyBoy's slices of time ended with it, as
-  an event of the hardware was due just then. An interrupt then comes back to the HALT itself, else
-  to behind it.
+* `halted_after_ei`: HALT ran right after an EI, and one of PyBoy's slices of time ended with it,
+because a hardware event was due just then. An interrupt then returns to the HALT itself, else
+to the address behind it.
 * `window_line`: the line of the window that was drawn last. Only the last line of a drawn picture
-  sets it back to -1: one that is cut short by switching the LCD off leaves it where it was, and the
-  next picture that is drawn, however much later, shows the window shifted. It is 0 in a new PyBoy.
+resets it to -1. A picture that is cut short by switching the LCD off leaves it unchanged, and the
+next picture that is drawn, however much later, shows the window shifted. It is 0 in a new PyBoy.
 * `stat_shows_mode_0`: the next read of FF41 shows mode 0, whatever the mode is.
-* `lyc_written_while_off`: FF45 was written with the LCD off. As it goes on, the flag above is set.
+* `lyc_written_while_off`: FF45 was written with the LCD off. Switching it on sets the flag above.
 
-None is changed by loading a saved state, save that one with the LCD on moves the last flag on as
-switching it on does. So small programs, run in WRAM out of composed states, bring the first two
-about, or show which they are; writes and reads between frames do that with the flags. Then the
-state that was there before is loaded again.
+Loading a saved state changes none of them, with one exception: a state with the LCD on passes the
+last flag on, as switching it on does. So small programs, run in WRAM out of composed states, set
+or reveal the first two; writes and reads between frames do the same for the flags. Then the
+previous state is loaded again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _off_at(line: int) -> tuple[int, ...]:
 
 
 class Player(Protocol):
-    """What is needed of a Boy: see there."""
+    """The interface needed of a Boy: see there."""
 
     memory: Any
 
@@ -48,9 +48,9 @@ class Player(Protocol):
 
 
 class Unsaved:
-    """Sets and finds what saved states lack, in one PyBoy.
+    """Set and find the state that saved states lack, in one PyBoy.
 
-    first: a saved state at the beginning of a picture, with the LCD on and no DMA under way.
+    first: a saved state at the beginning of a picture, with the LCD on and no DMA active.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Unsaved:
         self._saved, self._first, self._boy = saved, first, boy
 
     def settle(self, after_ei: bool = False, window_line: int = -1) -> None:
-        """Let the two be these, whatever came before. A state is to be loaded next."""
+        """Set the first two, whatever came before. A state must be loaded next."""
         self._run((*_DI, *_HALT, *_STAY))
         self._boy.play(1, True)
         left = window_line + 1
@@ -72,12 +72,12 @@ class Unsaved:
             self._boy.play(1, True)
             left -= lines
         if after_ei:
-            # The LCD's mode changes 8 cycles on, as both have run.
+            # The LCD's mode changes 8 cycles later, when both have run.
             self._run((*_EI, *_HALT, *_STAY), lcd_clock=72, lcd_target=80)
             self._boy.play(1, False)
 
     def put_flags(self, lyc_written_while_off: bool, stat_shows_mode_0: bool) -> None:
-        """Let the two flags be these, whatever came before. A state is to be loaded next."""
+        """Set the two flags, whatever came before. A state must be loaded next."""
         memory = self._boy.memory
         memory[_LCDC] = _OFF
         memory[_LCDC] = _ON
@@ -91,9 +91,9 @@ class Unsaved:
             memory[_LYC] = 0
 
     def find_flags(self, blob: bytes) -> tuple[bool, bool, bool]:
-        """Return both flags, and whether the machine has to be put back into this state.
+        """Return both flags, and whether the machine has to be returned to this state.
 
-        It is in that state now.
+        It is in that state at the call.
         """
         state = self._saved.editable(blob)
         memory = self._boy.memory
@@ -108,15 +108,15 @@ class Unsaved:
         return self._shows_mode_0(self._first), shows, True
 
     def _shows_mode_0(self, blob: bytes) -> bool:
-        """Tell whether the next read of FF41 shows another mode than this state's, made 1."""
+        """Return whether the next read of FF41 shows mode 0, with this state's mode set to 1."""
         state = self._saved.editable(blob)
         state["stat"] = state["stat"] & 0xFC | 1
         self._boy.put(state.tobytes())
         return not self._boy.memory[_STAT] & 3
 
     def is_halted_after_ei(self) -> bool:
-        """Tell where an interrupt would come back to, were it halted now; plays."""
-        # A cycle before the frame's end: the dispatch of an interrupt is all that fits in.
+        """Return whether an interrupt would return to the HALT itself if halted now; plays."""
+        # A cycle before the frame's end: only the dispatch of an interrupt fits in.
         self._run(
             _HALT,
             halted=1,

@@ -1,4 +1,4 @@
-"""Whether the reference can run here: PyBoy's wheel as published, every file of it."""
+"""Availability of the reference: every file of PyBoy's wheel as published."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twinstep.oracles.emurust.saved import VERSION
 
 PYBOY = "2.8.1"
 #: sha256 of a wheel's list of its own files, see `listed`, by machine and Python: each wheel has
-#: compiled modules of its own.
+#: its own compiled modules.
 RECORDS = {
     ("x86_64", "3.11"): "4dc06108d07ed9886321e924a3baea822682ec2a796f7066ce79824f3db0c583",
     ("x86_64", "3.12"): "f987adc7e4c3921fbe50851b23434c800d08a35bdad38629e27d2810948828ef",
@@ -30,7 +30,7 @@ _AGAIN = f"pip install --force-reinstall pyboy=={PYBOY}"
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Tell whether the reference can run here, without importing PyBoy."""
+    """Return whether the reference can run here, without importing PyBoy."""
     pins = {"pyboy": PYBOY, "saved state": str(VERSION), "files": RECORDS.get(_wheel(), "")}
     try:
         require()
@@ -65,8 +65,8 @@ def require() -> None:
 def listed(found: Distribution) -> dict[str, str]:
     """Return the wheel's files -> their sha256 in its RECORD's spelling.
 
-    Files beside the package (`pyboy-2.8.1.dist-info/`) are an installer's, and so are those
-    without a hash, which are made as the package is imported.
+    Files beside the package (`pyboy-2.8.1.dist-info/`) belong to the installer, and so do those
+    without a hash, which are created when the package is imported.
     """
     return {
         str(file): file.hash.value

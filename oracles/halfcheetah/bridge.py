@@ -1,8 +1,8 @@
 """Gymnasium's HalfCheetah-v5 as an oracle: one real environment, and many side by side.
 
 The one episode is `gymnasium.make`'s own, wrappers included. Lanes leave the wrappers out:
-each has a MuJoCo state of its own, stepped by the same library on the same model, and takes
-its reward from the environment's own function. They give the same bits.
+each has its own MuJoCo state, stepped by the same library on the same model, and takes its
+reward from the environment's own function. Both give the same bits.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from twinstep.oracles.halfcheetah import modules, places
 from twinstep.oracles.halfcheetah.modules import mujoco
 
 WORD = 2**32
-#: Threads that step lanes: MuJoCo's steps run without Python's lock, what is around them does
+#: Threads that step lanes: MuJoCo's steps run without Python's lock, the code around them does
 #: not.
 THREADS = 2
-#: What touches the floor -> the event it is.
+#: Body that touches the floor -> its event.
 TOUCHES = {
     "bfoot": "back_foot",
     "ffoot": "front_foot",
@@ -37,7 +37,7 @@ TOUCHES = {
 
 def environment(contract: Contract) -> gymnasium.Env:
     """Return a new HalfCheetah-v5 that can be stepped."""
-    # Stepping on after the end is asked for on purpose; the reference warns of it.
+    # Stepping past the end is intended; the reference warns of it.
     gymnasium.logger.min_level = gymnasium.logger.ERROR
     # MuJoCo would write its warnings of bad numbers to a file in the working folder.
     mujoco.set_mju_user_warning(lambda text: None)
@@ -62,7 +62,7 @@ def integer(seed: Any) -> int:
 
 
 class Watch:
-    """Notes what happened in MuJoCo states, row by row, and tells a contract's events from it.
+    """Record of events in MuJoCo states, row by row, for a contract's events.
 
     A state keeps the contacts and limits with which its latest forces were found: after a step
     those at the beginning of the last substep, after a reset those of the start.
@@ -77,7 +77,7 @@ class Watch:
         self._noted = np.zeros(rows, bool)
 
     def note(self, row: int, data: Any) -> None:
-        """Keep what this state shows."""
+        """Record the events of this state."""
         contacts = data.ncon
         self._contacts[row], self._limits[row] = contacts, data.nl
         self._touches[row] = False
@@ -86,7 +86,7 @@ class Watch:
         self._noted[row] = True
 
     def forget(self, row: int) -> None:
-        """Let nothing have happened, as after a load."""
+        """Clear the record, as after a load."""
         self._noted[row] = False
 
     def events(self, angle: np.ndarray, elapsed: np.ndarray) -> np.ndarray:
@@ -162,11 +162,11 @@ class HalfCheetahLanes:
             self._watch.forget(lane)
 
     def events(self) -> np.ndarray:
-        """Return bool[N, E]: which contract.events the latest reset or step brought about."""
+        """Return bool[N, E]: which contract.events the latest reset or step caused."""
         return self._watch.events(self._state["qpos"][:, 2], self._state["elapsed"])
 
     def _advance(self, which: np.ndarray, actions: np.ndarray) -> None:
-        """Play one step of these lanes, as the environment's own step does it."""
+        """Play one step of these lanes, exactly as the environment's own step does."""
         model, skip, reward_of = self._model, self._skip, inner(self._env)._get_rew
         qpos, qvel, warm = (self._state[name] for name in ("qpos", "qvel", "qacc_warmstart"))
         control = actions.astype(np.float64)  # as assigning to ctrl does it one by one
@@ -240,7 +240,7 @@ class HalfCheetahOracle:
         self._watch.forget(0)
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        """Return bool[E]: which contract.events the latest reset or step caused."""
         angle, elapsed = inner(self._env).data.qpos[2:3], self._elapsed()
         return self._watch.events(angle, np.array([elapsed]))[0]
 
@@ -266,7 +266,7 @@ class HalfCheetahOracle:
         return self._env.get_wrapper_attr("_elapsed_steps")
 
     def _side(self) -> gymnasium.Env:
-        """Return a second environment, in which states are only looked at."""
+        """Return a second environment, used only for looking at states."""
         if self._bench is None:
             self._bench = environment(self._contract)
         return self._bench

@@ -1,8 +1,8 @@
 """Find the fewest iterations of MJX's solver and line search that gate B's maxima allow.
 
-`python -m twinstep.oracles.halfcheetah.mjx_tuning`, with the Python of `make trainers ARGS=peers`:
-MJX in float32 against single steps of the oracle from the oracle's own states. Of gate B it is
-asked the maxima alone: it leaves 1e-3 more often than a candidate may, however many its iterations.
+`python -m twinstep.oracles.halfcheetah.mjx_tuning`, with the Python of `make trainers ARGS=peers`,
+compares MJX in float32 with single steps of the oracle from the oracle's own states. Only gate B's
+maxima apply: MJX leaves 1e-3 more often than a candidate may, however many its iterations.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from twinstep.oracles.halfcheetah import bridge
 from twinstep.oracles.halfcheetah.peer_physics import SKIP, STATE, mjx_step, model_of
 from twinstep.project.registry import variant_of
 
-#: What is tried: MuJoCo's own, then fewer.
+#: The settings to try: MuJoCo's own, then fewer.
 GRID = ((100, 50), (12, 10), *((n, 4) for n in (8, 6, 5, 4, 3, 2, 1)), (6, 3), (6, 2), (6, 1))
-_SEED = 1 << 20  # of the first episode that they are tried in
+_SEED = 1 << 20  # of the first episode to try them in
 
 
 class _Recorded(NamedTuple):
-    """Single steps of the oracle, T x N: from where, the actions f32[T, N, 6], what it gave."""
+    """Single steps of the oracle, T x N: start states, actions f32[T, N, 6], results."""
 
     states: Fields
     actions: np.ndarray
@@ -37,7 +37,7 @@ class _Recorded(NamedTuple):
 
 
 def _recorded(contract: Contract, episodes: int, steps: int) -> _Recorded:
-    """Play the oracle's episodes at random; a state's fields are f64[T, N, 9]."""
+    """Play random episodes of the oracle; a state's fields are f64[T, N, 9]."""
     start = Start(lane_seeds(_SEED, episodes), {})
     act = drivers.random(contract, start)
     lanes = bridge.HalfCheetahLanes(contract, episodes, 1)
@@ -73,7 +73,7 @@ def _tried(model: Any, setting: tuple[int, int], recorded: _Recorded) -> tuple[F
 
 
 def _passes(contract: Contract, errors: Fields, platform: str) -> bool:
-    """Whether no error exceeds what the contract allows a float32 candidate at most."""
+    """Return whether every error is within the contract's maximum for a float32 candidate."""
     for path, seen in errors.items():
         gate = contract.gate(path, candidate="mjx", dtype="float32", platform=platform)
         assert isinstance(gate, Resync)
@@ -83,7 +83,7 @@ def _passes(contract: Contract, errors: Fields, platform: str) -> bool:
 
 
 def main() -> None:
-    """Print how MJX with few iterations stands against gate B's maxima."""
+    """Print how MJX with few iterations compares with gate B's maxima."""
     parser = argparse.ArgumentParser(
         prog="python -m twinstep.oracles.halfcheetah.mjx_tuning", description=__doc__
     )

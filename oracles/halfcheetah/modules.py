@@ -1,8 +1,8 @@
-"""Module calls: what MuJoCo's own functions compute, put into the contract's form.
+"""Module calls: results of MuJoCo's own functions, put into the contract's form.
 
-MuJoCo lists only what is active. Here every one of the 16 points that may touch the floor has
-a place: geom after geom, the end along the capsule's axis before the other one; and so has
-each of the 6 driven joints.
+MuJoCo lists only active constraints. Here every one of the 16 points that may touch the floor has
+a place: geom after geom, the end along the capsule's axis before the other one. So has each
+of the 6 driven joints.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from twinstep.contract import Contract
 from twinstep.frames import Fields
 
-#: What it offers is compiled and comes without types.
+#: The library is compiled and has no types.
 mujoco: Any = _mujoco
 
 JOINTS = 9
 DRIVEN = 6
 POINTS = 16
-#: The joints that move the torso come first; what is at the end of a list is driven.
+#: The joints that move the torso come first; the driven ones end each list.
 FIRST_DRIVEN = JOINTS - DRIVEN
 #: Geom 0 is the floor.
 FIRST_CAPSULE = 1
@@ -55,7 +55,7 @@ def call(
 
 
 def _forward(env: gymnasium.Env, given: Row) -> Any:
-    """Return MuJoCo's data with everything computed for this state; what is not given is 0."""
+    """Return MuJoCo's data with everything computed for this state; fields not given are 0."""
     inside: Any = env.unwrapped
     data = inside.data
     for name in ("qpos", "qvel", "qacc_warmstart"):
@@ -74,7 +74,7 @@ def _model(env: gymnasium.Env) -> Any:
 
 
 def ends(model: Any, data: Any) -> np.ndarray:
-    """Return f64[16, 3]: where the capsules' ends are, the centres of their round caps."""
+    """Return f64[16, 3]: the capsules' ends, as centres of their round caps."""
     centre = data.geom_xpos[FIRST_CAPSULE:]
     axis = data.geom_xmat[FIRST_CAPSULE:].reshape(-1, 3, 3)[:, :, 2]
     half = model.geom_size[FIRST_CAPSULE:, 1:2] * axis
@@ -114,10 +114,10 @@ def _forces(env: gymnasium.Env, given: Row) -> Row:
 def touching(model: Any, data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers i64[N] of the contacts that have rows, and the point i64[N] of each.
 
-    MuJoCo lists an end that just reaches the floor, at a distance of 0, and makes no rows of it.
+    MuJoCo lists an end that just reaches the floor, at a distance of 0, and makes no rows for it.
 
-    A contact names its geom only. Its place is straight below the end that it is about, and
-    the two ends of a capsule are never closer than its length.
+    A contact names its geom only. Its place is straight below its capsule end, and the two
+    ends of a capsule are never closer than its length.
     """
     found = data.contact
     chosen = np.flatnonzero(found.efc_address >= 0)
@@ -145,15 +145,15 @@ def _rows(env: gymnasium.Env, given: Row) -> Row:
     data, model = _forward(env, given), _model(env)
     weight, target = np.zeros(POINTS), np.zeros((POINTS, 3))
     jacobian = np.zeros((POINTS, 3, JOINTS))
-    all_rows = data.efc_J.reshape(data.nefc, JOINTS)  # 9 joints are held densely
+    all_rows = data.efc_J.reshape(data.nefc, JOINTS)  # 9 joints are stored densely
     for contact, point in zip(*touching(model, data), strict=True) if data.ncon else ():
         begin = data.contact.efc_address[contact]
         rows = np.arange(begin, begin + ROWS)
         weights = data.efc_D[rows]
         assert (weights == weights[0]).all(), "the rows of a contact differ in weight"
         weight[point] = weights[0]
-        # Which tangent comes first, and its sign, hang on the capsule's axis. How the torso's
-        # motion along x enters a row tells: forward most, backward least, upward not at all.
+        # The capsule's axis decides which tangent comes first, and its sign. The torso's motion
+        # along x enters the rows differently: forward most, backward least, upward not at all.
         by_x = rows[np.argsort(all_rows[rows, 0])]
         chosen = by_x[[3, 0, 1]]
         target[point], jacobian[point] = data.efc_aref[chosen], all_rows[chosen]
@@ -177,9 +177,9 @@ def _newton(env: gymnasium.Env, given: Row) -> Row:
 
 
 def _euler(env: gymnasium.Env, given: Row) -> Row:
-    """Let MuJoCo integrate an acceleration that no forces of its own gave."""
+    """Let MuJoCo integrate an acceleration that did not come from its own forces."""
     data, model = _forward(env, given), _model(env)
-    # It starts from forces, so it is given those that this acceleration needs.
+    # It starts from forces, so it gets those that this acceleration needs.
     mujoco.mj_mulM(model, data, data.qfrc_smooth, given["acceleration"])
     data.qfrc_constraint[:] = 0
     data.qacc[:] = given["acceleration"]

@@ -1,7 +1,7 @@
-"""The reference as a whole environment for `twinstep bench`, in the ways that give its bits.
+"""The reference as a whole environment for `twinstep bench`, in the ways that keep its bits.
 
-mujoco.rollout is not among them: it hands back no qacc_warmstart, without which an episode that
-is continued does not keep its bits.
+mujoco.rollout is not among them: it returns no qacc_warmstart, without which a continued
+episode does not keep its bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from twinstep.oracles.halfcheetah import bridge
 
 
 class _Written:
-    """What a player writes to: obs f64[T, N, 17], reward f64[T, N] and truncated bool[T, N]."""
+    """A target's output buffers: obs f64[T, N, 17], reward f64[T, N] and truncated bool[T, N]."""
 
     def __init__(self, lanes: int, steps: int) -> None:
         self._obs = np.zeros((steps, lanes, 17))
@@ -28,7 +28,7 @@ class _Written:
         self._actions = np.zeros((steps, lanes, 1, 6), np.float32)
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the outputs of the latest `play`, [T, N, ...]; the next one overwrites them."""
         return {
             "obs": self._obs,
             "reward": self._reward,
@@ -49,7 +49,7 @@ class OneAfterAnother(_Written):
         ]
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions f32[T, N, 1, 6] are of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` uses actions f32[T, N, 1, 6]."""
         self._seeds = seeds.copy()
         self._actions = np.array(actions)
         for env, seed in zip(self._envs, seeds, strict=True):
@@ -89,7 +89,7 @@ class InLanes(_Written):
         self._frame: Frame | None = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions f32[T, N, 1, 6] are of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` uses actions f32[T, N, 1, 6]."""
         self._seeds = seeds.copy()
         self._actions = np.array(actions)
         self._frame = self._lanes.reset(Start(self._seeds, {}))
@@ -100,7 +100,7 @@ class InLanes(_Written):
             frame = self._lanes.step(actions, self._live)
             self._reward[t] = frame.reward[:, 0]
             self._truncated[t] = frame.truncated
-            # Nothing terminates and all lanes began together: they end together.
+            # Nothing terminates and all lanes began together, so they end together.
             if frame.truncated[0]:
                 self._seeds = next_seeds(self._seeds)
                 frame = self._lanes.reset(Start(self._seeds, {}))

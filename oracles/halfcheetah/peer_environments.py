@@ -1,4 +1,4 @@
-"""HalfCheetahs of other projects, whole environments with models of their own. See peers.PEERS."""
+"""Other projects' HalfCheetahs, whole environments with models of their own. See peers.PEERS."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EnvPool:
         return self._written
 
     def state(self) -> Fields:
-        """Return nothing: EnvPool does not show it."""
+        """Return nothing: EnvPool does not expose it."""
         return {}
 
 
@@ -89,7 +89,7 @@ class Brax:
         import jax
 
         state = self._reset(jax.random.PRNGKey(int(seeds[0, 0])))
-        # The first state stands in it twice; `play` consumes it, and no array can go twice.
+        # The first state occurs twice in it. `play` consumes it, and no array can go twice.
         self._state = jax.tree.map(lambda leaf: leaf.copy(), state)
         self._actions = jax.device_put(np.ascontiguousarray(actions[:, :, 0]))
 
@@ -105,7 +105,7 @@ class Brax:
         return {"obs": obs, "reward": reward, **ended}
 
     def state(self) -> Fields:
-        """Return nothing: its state is another."""
+        """Return nothing: its state has other fields."""
         return {}
 
     def _all(self, state: Any, actions: Any) -> Any:

@@ -39,7 +39,7 @@ def starts_of(contract: Contract, seeds: np.ndarray) -> Fields:
 
 
 class _Physics:
-    """What peers without rewards share. Lanes are set up in `begin`, so that none cost unasked."""
+    """Common part of peers without rewards. `begin` sets lanes up: unused ones cost nothing."""
 
     dtype, platform = "float64", "cpu"
 
@@ -99,7 +99,7 @@ class MjStep(_Physics):
 class Rollout(_Physics):
     """mujoco.rollout, all steps in one call; it writes the state after every substep.
 
-    It does not hand back qacc_warmstart: each `play` after the first begins without.
+    It does not return qacc_warmstart: each `play` after the first begins without it.
     """
 
     _warmstart: np.ndarray | None
@@ -161,7 +161,7 @@ class MjBatch(_Physics):
 def mjx_step(model: Any, iterations: int, searches: int) -> Callable[[Fields, Any], Fields]:
     """Return MJX's step of one lane: STATE's fields f32[9] and an action f32[6] -> the fields.
 
-    Only what the next step reads leaves it, so that XLA need not write the rest of MJX's data.
+    Only fields that the next step reads leave it, so XLA need not write the rest of MJX's data.
     """
     import jax
 

@@ -1,6 +1,6 @@
-"""Other implementations that `twinstep bench halfcheetah` measures beside the candidates.
+"""Other implementations that `twinstep bench halfcheetah` measures along with the candidates.
 
-What is not installed here runs in an environment of its own (`make trainers ARGS=peers`).
+Those not installed here run in their own virtual environment (`make trainers ARGS=peers`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BRAX = {
     "spring": "16 substeps, other gears; torso and shins pass through the floor",
 }
 _AGAIN = "; every episode of a lane begins as its first"
-#: What `twinstep bench` can measure beside the candidates.
+#: The implementations that `twinstep bench` can measure along with the candidates.
 PEERS = (
     Baseline("mj_step", "mujoco", MjStep, "physics", "reference", "a Python loop over lanes"),
     Baseline(

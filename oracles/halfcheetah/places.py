@@ -1,11 +1,11 @@
-"""States to be asked about alone: some as random play meets them, most as it hardly ever does.
+"""States for single-step tests: some common in random play, most of them rare there.
 
 Random play shows feet and head touching the floor, one joint at its limit, thighs almost never.
-What is placed here is found with MuJoCo's own kinematics: a pose is drawn, changed until it
-has what is wanted, and let down to the floor.
+Placed states are found with MuJoCo's own kinematics: a pose is drawn, changed until it has the
+wanted property, and let down to the floor.
 
-Contacts and limits begin at an edge. Which side a state is on is asked as near to it as the
-candidate's dtype can tell (`EDGES` in the contract), and never nearer.
+Contacts and limits begin at an edge. States lie as near to it, on either side, as the candidate's
+dtype can tell (`EDGES` in the contract), and never nearer.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from twinstep.oracles.halfcheetah.modules import (
     mujoco,
 )
 
-#: Steps of an episode that is played for states, and how many of them are taken.
+#: Steps of an episode that is played for states, and the number of them taken.
 PLAYED, TAKEN = 200, 20
-#: How deep a point is in the floor: as play does it, and now and then as it does not (metres).
+#: Depths of a point in the floor: as in play, and sometimes beyond play's (metres).
 USUAL_DEPTH, LARGE_DEPTH = 0.005, 0.02
-#: By how much a pose must show what was wanted of it (metres).
+#: The margin by which a pose must show the wanted property (metres).
 CLEAR = 0.001
-#: Poses from which the one is looked for in which a point touches alone; poses that are kept
-#: for lying flat.
+#: The number of poses searched for one in which a point touches alone, and of poses kept for
+#: lying flat.
 STARTS, LYING = 30, 6
 FAR = 1e3
 
@@ -45,8 +45,8 @@ State = dict[str, np.ndarray]
 def places(inside: Any, contract: Contract, count: int, seed: int, dtype: str) -> State:
     """Return `count` states and a control for each, the same for the same seed.
 
-    dtype: what the candidate computes in. The states of one seed differ in it by their distance
-    from an edge only.
+    dtype: that of the candidate's arithmetic. It changes only the distance of one seed's states
+    from an edge.
 
     The state's fields have a leading [count], `action` is f32[count, 1, 6]. A third is played.
     The rest takes turns in `Stage.kinds`; some of all are far away in x. inside: the
@@ -73,10 +73,10 @@ def places(inside: Any, contract: Contract, count: int, seed: int, dtype: str) -
 
 
 class Stage:
-    """MuJoCo's model, one state of it, and the random numbers that places are made of.
+    """MuJoCo's model, one state of it, and the random numbers for placed states.
 
-    nearest, farthest: how far from the edge that is the states lie that are just at it. No
-    state lies nearer.
+    nearest, farthest: distances from the edge between which the states "just" at it lie. No state
+    lies nearer.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class Stage:
         self._radius = np.repeat(self._model.geom_size[FIRST_CAPSULE:, 0], 2)
         #: Point -> the pose in which it is farthest below all others, and by how much (metres).
         self._alone: dict[int, tuple[np.ndarray, float]] = {}
-        #: Number of points -> some poses in which as many are at one height.
+        #: Number of points -> some poses with so many points at one height.
         self._lying: dict[int, list[np.ndarray]] = {}
 
-    # ---- as play meets them ---------------------------------------------------------
+    # ---- states as in play ----------------------------------------------------------
 
     def played(self, count: int) -> list[tuple[np.ndarray, ...]]:
         """Return `count` states of random play, from all depths of short episodes."""
@@ -115,13 +115,13 @@ class Stage:
     # ---- placed ---------------------------------------------------------------------
 
     def placed(self, count: int) -> list[tuple[np.ndarray, ...]]:
-        """Return `count` states, the kinds in turn."""
+        """Return `count` states, taking the kinds in turn."""
         kinds = self.kinds()
         poses = (kinds[n % len(kinds)]() for n in range(count))
         return [self._moving(self._off_edges(qpos)) for qpos in poses]
 
     def kinds(self) -> list[Callable[[], np.ndarray]]:
-        """Return what makes a pose qpos[9] of each kind; each of the 16 points counts as one."""
+        """Return a maker of poses qpos[9] for each kind; each of the 16 points counts as one."""
         alone = [lambda point=point: self.alone(point) for point in range(POINTS)]
         return [
             *alone,
@@ -135,21 +135,21 @@ class Stage:
         ]
 
     def any_way_up(self) -> np.ndarray:
-        """A pose at any angle, some after several turns."""
+        """Return a pose at any angle, some after several turns."""
         qpos = self._pose()
         qpos[2] += self.rng.choice([0, 0, 0, -2, -1, 1, 2]) * 2 * math.pi
         return self._let_down(qpos)
 
     def upside_down(self) -> np.ndarray:
-        """A pose on its back."""
+        """Return a pose on its back."""
         qpos = self._pose()
         qpos[2] = self.rng.choice([-1, 1]) * math.pi + self.rng.uniform(-0.7, 0.7)
         return self._let_down(qpos)
 
     def alone(self, point: int) -> np.ndarray:
-        """A pose in which this point touches the floor, and no other does if that can be.
+        """Return a pose in which this point touches the floor, and no other does if possible.
 
-        A few ends lie within the capsule of the next body: that one then is deeper.
+        A few ends lie within the capsule of the next body: that one is deeper then.
         """
 
         def clear(gaps: np.ndarray) -> float:
@@ -166,7 +166,7 @@ class Stage:
         return self._let_down(qpos, self.rng.uniform(0.05, 1) * CLEAR - found)
 
     def lying(self) -> np.ndarray:
-        """A pose in which four to six points touch the floor."""
+        """Return a pose in which four to six points touch the floor."""
         number = int(self.rng.integers(4, 7))
         enough = CLEAR - USUAL_DEPTH
 
@@ -183,7 +183,7 @@ class Stage:
         return self._let_down(qpos, self.rng.uniform(0.05, 1) * CLEAR - found)
 
     def beyond_limits(self, number: int) -> np.ndarray:
-        """A pose with this many joints beyond a limit, in the air or on the floor."""
+        """Return a pose with this many joints beyond a limit, in the air or on the floor."""
         qpos = self._pose()
         for joint in self.rng.choice(DRIVEN, number, replace=False):
             by = 10 ** self.rng.uniform(-4, -1.2)
@@ -193,14 +193,14 @@ class Stage:
         return self._let_down(qpos)
 
     def just_touching(self) -> np.ndarray:
-        """A pose whose lowest point is just above the floor or just in it."""
+        """Return a pose whose lowest point is just above the floor or just in it."""
         qpos = self._let_down(self._pose(), 0.0)
         apart = self.rng.choice([-1, 1]) * self._just()
-        # The first let-down rounds at the size of the height; what is left is tiny.
+        # The first let-down rounds at the size of the height; the remainder is tiny.
         return self._let_down(qpos, -apart)
 
     def just_at_a_limit(self) -> np.ndarray:
-        """A pose with a joint at its limit, or just before it, or just beyond."""
+        """Return a pose with a joint at its limit, or just before it, or just beyond."""
         qpos = self._pose()
         joint = self.rng.integers(DRIVEN)
         limit = self.rng.choice([self._low[joint], self._high[joint]])
@@ -208,10 +208,10 @@ class Stage:
         qpos[FIRST_DRIVEN + joint] = limit + apart
         return self._let_down(qpos)
 
-    # ---- how they are found ---------------------------------------------------------
+    # ---- the search for poses -------------------------------------------------------
 
     def _just(self) -> float:
-        """Draw how far from an edge "just" is."""
+        """Draw the distance from an edge that counts as "just" at it."""
         return self._nearest * (self._farthest / self._nearest) ** self.rng.random()
 
     def _off_edges(self, qpos: np.ndarray) -> np.ndarray:
@@ -225,7 +225,7 @@ class Stage:
             apart = joints - limit
             near = (apart != 0) & (np.abs(apart) < self._nearest)
             joints[near] = (limit + np.copysign(self._nearest, apart))[near]
-        # Raised step by step: what is raised past one edge may come to another.
+        # Raised step by step: a point raised past one edge may bring another point to its edge.
         while (np.abs(self._gaps(qpos)) < self._nearest).any():
             qpos[1] += self._nearest
         return qpos
@@ -240,9 +240,9 @@ class Stage:
     def _climb(
         self, worth: Callable[[np.ndarray], float], enough: float, starts: int
     ) -> tuple[np.ndarray, float]:
-        """Return a pose and what its points' heights are worth: `enough`, else the best found.
+        """Return a pose and the score of its points' heights: `enough`, or else the best found.
 
-        From several poses on, random changes are kept where they are better.
+        From several start poses, random changes are kept where they are better.
         """
         found: list[tuple[np.ndarray, float]] = []
         for _ in range(starts):
@@ -263,7 +263,7 @@ class Stage:
     def _varied(
         self, best: np.ndarray, worth: Callable[[np.ndarray], float], least: float
     ) -> tuple[np.ndarray, float]:
-        """Return a pose around `best` that is worth at least this, and what it is worth."""
+        """Return a pose around `best` with at least this score, and its score."""
         size = 1.0
         while True:
             qpos, size = self._near(best, size), size * 0.7
@@ -272,14 +272,14 @@ class Stage:
                 return qpos, found
 
     def _near(self, qpos: np.ndarray, size: float) -> np.ndarray:
-        """Return a pose that differs from this one by as much as `size` says, at height 0."""
+        """Return a pose that differs from this one by about `size`, at height 0."""
         near = qpos + size * self.rng.normal(0, 0.3, JOINTS)
         near[:2] = 0
         near[FIRST_DRIVEN:] = np.clip(near[FIRST_DRIVEN:], self._low, self._high)
         return near
 
     def _gaps(self, qpos: np.ndarray) -> np.ndarray:
-        """Return f64[16]: how far each point is above the floor."""
+        """Return f64[16]: the height of each point above the floor."""
         self._data.qpos[:] = qpos
         mujoco.mj_kinematics(self._model, self._data)
         return ends(self._model, self._data)[:, 2] - self._radius

@@ -1,7 +1,7 @@
-"""How soon the reference leaves itself: `python -m twinstep.oracles.halfcheetah.twins`.
+"""Divergence of the reference from itself: `python -m twinstep.oracles.halfcheetah.twins`.
 
-Two copies of MuJoCo play the same actions from starts that differ by less than anyone could see.
-What is printed is why no tolerance is claimed for whole episodes: the copies part, too.
+Two copies of MuJoCo play the same actions from starts that differ invisibly little. The printed
+table shows why no tolerance is claimed for whole episodes: the copies part, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from twinstep.oracles.halfcheetah import upstream
 
-#: How the copy differs: added to the start, or done to its state at each substep.
+#: Differences of the copy: added to the start, or applied to its state at each substep.
 TWINS = {
     "started 1e-15 off": 1e-15,
     "started 1e-12 off": 1e-12,
@@ -25,7 +25,7 @@ FRAME_SKIP = 5
 
 
 def horizons(episodes: int, steps: int, eps: float, twin: str) -> np.ndarray:
-    """Return after how many steps each episode's copy is more than eps away, at most `steps`."""
+    """Return each episode's steps until its copy is more than eps away, at most `steps`."""
     import gymnasium
 
     # Compiled, without types.

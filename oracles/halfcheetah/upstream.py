@@ -1,4 +1,4 @@
-"""Whether the reference can run here: MuJoCo's and Gymnasium's files as published."""
+"""Availability of the reference: MuJoCo's and Gymnasium's files as published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from twinstep.errors import OracleMissing
 
 VERSIONS = {"mujoco": "3.14.0", "gymnasium": "1.4.0"}
 _ENVIRONMENT = "gymnasium/envs/mujoco"
-#: The files that decide what an episode is -> their sha256.
+#: The files that determine an episode -> their sha256.
 FILES = {
     f"{_ENVIRONMENT}/assets/half_cheetah.xml": (
         "11797a5d69e8ac955e89ca6fdd3a0087f1c990094fda401ac51420de1b6c5494"
@@ -40,16 +40,16 @@ LIBRARY = f"mujoco/libmujoco.so.{VERSIONS['mujoco']}"
 LIBRARY_SHA256 = {
     "x86_64": "5e7623e30f55bf324d4c9648379ebeba5bcd153ee0304c52eac74bf8d441000b",
 }
-#: gymnasium imports it with every MuJoCo environment, but asks for it only as an extra.
+#: gymnasium imports it with every MuJoCo environment, but lists it only as an extra.
 ALSO_NEEDED = "imageio"
 MEND = 'pip install "twinstep[halfcheetah]"'
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Tell whether the reference can run here, without importing MuJoCo or Gymnasium.
+    """Return whether the reference can run here, without importing MuJoCo or Gymnasium.
 
     numpy is a pin: it draws an episode's start and adds up the cost of an action. So are the
-    processor's kind, for which MuJoCo's shared library is made, and the C library's functions.
+    kind of processor, for which MuJoCo's shared library is made, and the C library's functions.
     """
     machine = platform.machine()
     pins = {**VERSIONS, **FILES, LIBRARY: LIBRARY_SHA256.get(machine, machine)}
@@ -70,8 +70,8 @@ def source() -> Path:
 def arithmetic() -> str:
     """Return 16 digits that change when this machine's sin, cos, exp or log1p does.
 
-    MuJoCo turns bodies by the C library's functions, NumPy draws with them. One library answers
-    differently on processors with and without fused multiply-add.
+    MuJoCo turns bodies by the C library's functions, NumPy draws with them. One library gives
+    different results on processors with and without fused multiply-add.
     """
     angles = [n / 1024 for n in range(-4096, 4096)]
     answers = [f(x) for f in (math.sin, math.cos, math.exp) for x in angles]
@@ -80,7 +80,7 @@ def arithmetic() -> str:
 
 
 def _require() -> None:
-    """Raise OracleMissing unless everything is there as published."""
+    """Raise OracleMissing unless every file is present as published."""
     for package, version in VERSIONS.items():
         try:
             found = distribution(package).version

@@ -19,7 +19,7 @@ from twinstep.oracles.pokejax import upstream
 from twinstep.oracles.pokejax.engines import Engine, start
 
 _TEAM = 2 * 6 * 18
-#: What a row holds beside the state, with the type of a frame.
+#: Parts of a row other than the state, with their dtypes in a frame.
 _HEADS = {
     "obs": "int16",
     "terminated": "bool",
@@ -30,7 +30,7 @@ _HEADS = {
 
 
 class Rows:
-    """Reads the bridge's rows of integers as frames, and writes states as such."""
+    """Read the bridge's rows of integers as frames, and write states as such rows."""
 
     def __init__(self, engine: Engine, contract: Contract) -> None:
         told = json.loads(engine.text("layout", "", np.zeros(0, np.int32)))
@@ -78,7 +78,7 @@ class Rows:
 
 
 class PokejaxLanes:
-    """Battles side by side in one JavaScript context; see protocols.Lanes."""
+    """Battles in parallel in one JavaScript context; see protocols.Lanes."""
 
     _groups = itertools.count()
 
@@ -113,7 +113,7 @@ class PokejaxLanes:
         self._engine.integers("load", "", whole)
 
     def events(self) -> np.ndarray:
-        """Return bool[N, E]: which contract.events the latest reset or step brought about."""
+        """Return bool[N, E]: which contract.events the latest reset or step caused."""
         found = self._engine.integers("events", "", np.array([self._group], np.int32))
         return found.reshape(self._count, len(EVENTS))[:, self._events].astype(bool)
 
@@ -127,9 +127,9 @@ class PokejaxLanes:
 
 
 class PokejaxOracle:
-    """One battle; see protocols.Oracle. Raises OracleMissing if the reference cannot be had.
+    """One battle; see protocols.Oracle. Raises OracleMissing if the reference is not available.
 
-    simulator: a folder with another one, for a test that they are told apart.
+    simulator: a folder with another one, for a test that both are told apart.
     """
 
     def __init__(self, contract: Contract, simulator: Path | None = None) -> None:
@@ -153,7 +153,7 @@ class PokejaxOracle:
         self._one.load({name: np.asarray(value)[None] for name, value in state.items()}, [0])
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        """Return bool[E]: which contract.events the latest reset or step caused."""
         return self._one.events()[0]
 
     def lanes(self, count: int) -> PokejaxLanes:
@@ -161,7 +161,7 @@ class PokejaxOracle:
         return PokejaxLanes(self._engine, self._rows, self._contract, count)
 
     def explain(self, state: Fields, action: Any) -> str:
-        """Return the log of one step, and where each of its numbers was drawn."""
+        """Return the log of one step, and the place where each of its numbers was drawn."""
         one = {name: np.asarray(value)[None] for name, value in state.items()}
         given = np.concatenate([self._rows.states(one)[0], np.asarray(action, np.int32)])
         return self._engine.text("explain", "", given)
@@ -187,7 +187,7 @@ class PokejaxOracle:
         return {f.name: part.reshape(count, *f.shape).astype(f.dtype) for f, part in parts}
 
     def draws(self, start: Start, actions: Any) -> tuple[dict[str, int], np.ndarray]:
-        """Play actions [T, 2]; return how often each place drew, and the last seed u32[2]."""
+        """Play actions [T, 2]; return the draws by place, and the last seed u32[2]."""
         chosen = np.asarray(actions, np.int32).reshape(-1)
         given = np.concatenate([started(_batched(start))[0], chosen])
         told = json.loads(self._engine.text("draws", "", given))

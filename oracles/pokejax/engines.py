@@ -1,4 +1,4 @@
-"""What runs the bridge's JavaScript: PythonMonkey in this process, or node in one of its own."""
+"""Engines for the bridge's JavaScript: PythonMonkey in this process, or a node subprocess."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class BridgeError(RuntimeError):
 
 
 class Engine(Protocol):
-    """Calls `handle` of serve.js."""
+    """Call `handle` of serve.js."""
 
     def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
-        """Return the i32 array that an operation answers with; BridgeError if it throws."""
+        """Return the i32 array that an operation returns; BridgeError if it throws."""
         ...
 
     def text(self, operation: str, text: str, given: np.ndarray) -> str:
-        """Return the text that an operation answers with; BridgeError if it throws."""
+        """Return the text that an operation returns; BridgeError if it throws."""
         ...
 
     def close(self) -> None:
-        """Free what the engine holds."""
+        """Free the engine's resources."""
         ...
 
 
@@ -39,14 +39,14 @@ class InProcess:
         import pythonmonkey
 
         self._error = pythonmonkey.SpiderMonkeyError
-        # JavaScript loads the simulator: whatever passes through Python is converted as a whole.
+        # JavaScript loads the simulator: objects that pass through Python are converted as a whole.
         main: Any = pythonmonkey.require(str(HERE / "inside_main.js"))
         self._handle: Any = main.openInside(str(simulator))
 
     def integers(self, operation: str, text: str, given: np.ndarray) -> np.ndarray:
         """See Engine."""
         answer = self._call(operation, text, given)
-        # A copy at once: the view points into memory that JavaScript's collector takes back.
+        # Copied at once: the view points into memory that JavaScript's collector takes back.
         return np.frombuffer(answer, np.int32).copy()
 
     def text(self, operation: str, text: str, given: np.ndarray) -> str:
@@ -54,7 +54,7 @@ class InProcess:
         return str(self._call(operation, text, given))
 
     def close(self) -> None:
-        """Nothing: the context stays with the process."""
+        """Do nothing: the context stays with the process."""
 
     def _call(self, operation: str, text: str, given: np.ndarray) -> Any:
         whole = np.ascontiguousarray(given, np.int32).reshape(-1)
@@ -68,7 +68,7 @@ class InProcess:
 
 
 class Node:
-    """node as a subprocess; see node_main.js for what passes between."""
+    """node as a subprocess; see node_main.js for the protocol."""
 
     def __init__(self, simulator: Path) -> None:
         self._process = subprocess.Popen(
@@ -95,7 +95,7 @@ class Node:
             process.stdout.close()
 
     def received(self) -> np.ndarray:
-        """Return the i32 array that answers what was sent; BridgeError if it threw."""
+        """Return the i32 array of the answer to the last request; BridgeError if it threw."""
         return np.frombuffer(self._answer(), np.int32).copy()
 
     def _call(self, operation: str, text: str, given: np.ndarray) -> bytes:
@@ -103,7 +103,7 @@ class Node:
         return self._answer()
 
     def send(self, operation: str, text: str, given: np.ndarray) -> None:
-        """Ask for an operation and do not wait."""
+        """Send an operation without waiting for its answer."""
         stdin = self._process.stdin
         assert stdin is not None
         parts = (

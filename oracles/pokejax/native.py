@@ -1,4 +1,4 @@
-"""The reference for `twinstep bench`: battles played on inside JavaScript, one process per core."""
+"""The reference for `twinstep bench`: battles inside JavaScript, one process per core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twinstep.oracles.pokejax.bridge import Rows, started
 from twinstep.oracles.pokejax.engines import InProcess, Node
 
 Engines = list[Node] | list[InProcess]
-#: Numbers before the observation: whether it ended, both rewards.
+#: Numbers before the observation: the ended flag, both rewards.
 _HEAD = 3
 
 
@@ -36,7 +36,7 @@ class Battles:
         self._steps = 0
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin battles of seeds u32[N, 2]; actions i32[T, N, 2] are of every `play`."""
+        """Begin battles of seeds u32[N, 2]; every `play` uses actions i32[T, N, 2]."""
         rows = StartTable(self._contract).rows
         assert rows is not None
         table = started(rows._replace(seed=np.zeros((len(rows.fields["team"]), 2), np.uint32)))
@@ -52,7 +52,7 @@ class Battles:
             self._asked.append(np.concatenate([[self._steps, self._observes], words]))
 
     def play(self) -> None:
-        """Play all steps: every engine at once."""
+        """Play all steps in all engines at once."""
         for engine, asked in zip(self._engines, self._asked, strict=True):
             if isinstance(engine, Node):
                 engine.send("run", "", asked)
@@ -62,7 +62,7 @@ class Battles:
         ]
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; nothing without observations."""
+        """Return the outputs of the latest `play`, [T, N, ...]; nothing without observations."""
         if not self._observes:
             return {}
         parts = [
@@ -87,7 +87,7 @@ class Battles:
 
 
 def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
-    """Return the reference's ways to play: node, a process for each thread, and PythonMonkey."""
+    """Return the reference's ways to play: node with a process per thread, and PythonMonkey."""
     simulator = upstream.ensure()
 
     def nodes(observes: bool) -> Battles:

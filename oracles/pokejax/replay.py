@@ -1,4 +1,4 @@
-"""A battle retold: as sentences for the terminal, and as a replay for Showdown's public viewer."""
+"""Narration of a battle: sentences for the terminal, and a replay for Showdown's public viewer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twinstep.contract import Contract
 from twinstep.frames import Start
 from twinstep.play.command import Told
 
-#: The viewer that replays saved from Showdown load.
+#: The viewer loaded by replays saved from Showdown.
 VIEWER = "https://play.pokemonshowdown.com/js/replay-embed.js"
 
 _STATUS = {
@@ -22,7 +22,7 @@ _STATUS = {
     "psn": "poisoned",
     "tox": "badly poisoned",
 }
-#: The log's minor lines that say enough by their name alone.
+#: The log's minor lines whose name says enough.
 _NOTES = {
     "-crit": "a critical hit",
     "-supereffective": "super effective",
@@ -36,16 +36,16 @@ _NOTES = {
 
 
 def narrate(oracle: Any, contract: Contract, start: Start, actions: np.ndarray) -> Told:
-    """Retell a battle: the lines of the simulator's log, and replay files (.log and .html)."""
+    """Narrate a battle: the lines of the simulator's log, and replay files (.log and .html)."""
     log = public(oracle.log(start, actions))
     title = f"{contract.params['format']}: p1 vs. p2"
     return Told(sentences(log), {".log": "\n".join(log) + "\n", ".html": page(title, log)})
 
 
 def public(log: str) -> list[str]:
-    """Return a log's lines as those who watch see them, exact HP included.
+    """Return a log's lines as spectators see them, exact HP included.
 
-    After `|split|` comes a line for the player it concerns, then one for everybody else. The
+    After `|split|` comes a line for the player concerned, then one for everybody else. The
     lines of wall clock are left out.
     """
     lines, skip = [], 0
@@ -63,7 +63,7 @@ def public(log: str) -> list[str]:
 
 
 def page(title: str, log: list[str]) -> str:
-    """Return the page that Showdown saves as a replay: the log, and a link to its viewer."""
+    """Return a page as Showdown saves replays: the log, and a link to its viewer."""
     text = "\n".join(log).replace("</", "<\\/")
     return (
         '<!DOCTYPE html>\n<meta charset="utf-8" />\n'
@@ -78,7 +78,7 @@ def page(title: str, log: list[str]) -> str:
 
 
 def sentences(log: list[str]) -> list[str]:
-    """Return what a person reads of a log: turns, moves, HP, faints and the winner."""
+    """Return a log as sentences: turns, moves, HP, faints and the winner."""
     told: list[str] = []
     for line in log:
         if sentence := _sentence(line.split("|")[1:]):

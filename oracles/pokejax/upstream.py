@@ -1,8 +1,8 @@
-"""Gets the reference: the npm package @pkmn/sim, byte for byte as published.
+"""Fetch the reference: the npm package @pkmn/sim, byte for byte as published.
 
-`npm ci` installs it and what it needs from the lockfile beside this module, with npm's own check of
-the integrity hashes, into `cache_dir()/oracles/pokejax/<hash>/`. What lies there is then compared
-with the pin below, file by file, whenever a process begins to use it.
+`npm ci` installs it and its dependencies from the lockfile in this folder, with npm's own check of
+the integrity hashes, into `cache_dir()/oracles/pokejax/<hash>/`. Every process that begins to use
+that folder compares it with the pin below, file by file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 PYTHONMONKEY = "1.4.1"
 #: sha256 over names and contents of all JavaScript and JSON that node can load, see `tree_hash`.
 TREE = "57a55aea800cb7b288ef2927ca6c1c4608fa27ca2dd5a466f284e9dbbb303c48"
-#: Names a folder that holds node_modules/@pkmn/sim, for machines without a network.
+#: Environment variable for a folder that holds node_modules/@pkmn/sim, without a network.
 FOLDER_VARIABLE = "TWINSTEP_POKEJAX_NPM"
 
 _SILENT: Callable[[str], None] = lambda text: None  # noqa: E731
@@ -42,7 +42,7 @@ def lockfile() -> dict[str, Any]:
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Tell whether the reference can run here, without fetching or starting anything."""
+    """Return whether the reference can run here, without fetching or starting anything."""
     pins = {
         path.removeprefix("node_modules/"): f"{entry['version']} {entry['integrity']}"
         for path, entry in lockfile().items()
@@ -59,7 +59,7 @@ def probe(params: Mapping[str, Any]) -> Probe:
 
 
 def require_engine(engine: str) -> None:
-    """Raise OracleMissing unless the JavaScript engine is there."""
+    """Raise OracleMissing unless the JavaScript engine is installed."""
     if engine == "node":
         if not shutil.which("node"):
             raise OracleMissing("node is not installed", "install Node.js 18 or newer")
@@ -76,7 +76,7 @@ def require_engine(engine: str) -> None:
 def ensure(report: Callable[[str], None] = _SILENT) -> Path:
     """Return the folder of @pkmn/sim, installing it if need be.
 
-    Raises OracleMissing if it cannot be had or is not as published. Several processes may call it
+    Raises OracleMissing if it is not available or not as published. Several processes may call it
     at once.
     """
     chosen = os.environ.get(FOLDER_VARIABLE)
@@ -100,7 +100,7 @@ def ensure(report: Callable[[str], None] = _SILENT) -> Path:
 
 
 def tree_hash(modules: Path) -> str:
-    """Return the sha256 over what node can load from these modules: names and contents."""
+    """Return the sha256 over names and contents of all files that node can load from here."""
     total = hashlib.sha256()
     for path in sorted(path for path in lockfile() if path):
         package = modules.parent / path
@@ -127,7 +127,7 @@ def _npm() -> str:
 
 
 def _install(folder: Path, report: Callable[[str], None]) -> None:
-    """Let npm fill a folder beside, then move its modules where they belong."""
+    """Let npm fill a temporary folder, then move its modules into place."""
     report("fetching @pkmn/sim")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".npm-") as scratch:
         for name in ("package.json", "package-lock.json"):

@@ -50,10 +50,10 @@ class Library:
 
 
 class PongLanes:
-    """`count` games side by side; see protocols.Lanes. Frames are copies, never views.
+    """`count` games in parallel; see protocols.Lanes. Frames are copies, never views.
 
-    With rng=stock the draws come from the C library's one stream: `load` does not exist,
-    because that stream cannot be placed, and PongOracle offers no lanes but its own one.
+    With rng=stock the draws come from the C library's one stream. That stream cannot be placed,
+    so `load` does not exist, and PongOracle offers no lanes except its own one.
     """
 
     def __init__(self, library: Library, contract: Contract, count: int) -> None:
@@ -86,7 +86,7 @@ class PongLanes:
     def restart(self, lanes: Any) -> Frame:
         """Begin the next episode of the lanes with these indices as the auto-reset does."""
         which = np.ascontiguousarray(lanes, np.int64)
-        if not ((which >= 0) & (which < len(self._lanes))).all():  # C does not look
+        if not ((which >= 0) & (which < len(self._lanes))).all():  # C does not check
             raise IndexError(f"no such lane among {len(self._lanes)}: {which}")
         wanted = np.zeros(len(self._lanes), np.uint8)
         wanted[which] = 1
@@ -94,7 +94,7 @@ class PongLanes:
         return self._frame()
 
     def events(self) -> np.ndarray:
-        """Return bool[N, E]: which contract.events the latest reset or step brought about."""
+        """Return bool[N, E]: which contract.events the latest reset or step caused."""
         out = np.empty((len(self._lanes), self._library.events), np.uint8)
         self._library.call("lanes_events", self._lanes, out)
         return out.astype(bool)
@@ -123,7 +123,7 @@ class PongLanes:
 
 
 class PongOracle:
-    """One game; see protocols.Oracle. Raises OracleMissing if the reference cannot be had.
+    """One game; see protocols.Oracle. Raises OracleMissing if the reference is not available.
 
     With rng=stock `load` and `lanes` do not exist: the C library has one stream of draws,
     and only srand(seed[0]) at a reset can place it.
@@ -151,13 +151,13 @@ class PongOracle:
         return _single(self._one.restart([0]))
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        """Return bool[E]: which contract.events the latest reset or step caused."""
         return self._one.events()[0]
 
     def call(self, module: str, inputs: Fields) -> dict[str, np.ndarray]:
         """Evaluate one module on inputs with a leading N.
 
-        Raises NotCallable if the reference cannot be brought to see some of them.
+        Raises NotCallable if the reference cannot be led to some of them.
         """
         return modules.call(self._library, self._contract, module, inputs)
 

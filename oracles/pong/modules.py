@@ -1,13 +1,13 @@
-"""Module calls: the reference has no such functions, so a step is arranged to show one.
+"""Module calls: the reference has no such functions, so a step is arranged to show one module.
 
-A lane is put where one frame of the reference's own step makes the wanted values arrive at
+A lane is placed where one frame of the reference's own step makes the wanted values arrive at
 the module, and where nothing else in that frame acts:
   * a ball that stands in mid-field (MIDDLE, vx 0) reaches neither side nor, where it is
-    given no other height, a wall;
+  given no other height, a wall;
   * paddle_speed 0 holds both paddles;
   * a field of width FAR has no right side within reach.
-For a side, the values are those after the ball moved, so the ball is put one move before
-them. Where no float32 leads there exactly, NotCallable is raised, never a near value used.
+For a side, the values are those after the ball moved, so the ball is placed one move before
+them. Where no float32 leads there exactly, NotCallable is raised; a near value is never used.
 `serve` and `observe` are functions of the reference (reset_round, compute_observations).
 """
 
@@ -71,7 +71,7 @@ def _agent_paddle(library: Library, lanes: np.ndarray, given: Fields) -> Outputs
 
 
 def _opponent_paddle(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
-    # The paddle follows the ball as it was before its move.
+    # The paddle follows the ball's position before its move.
     _put(lanes, given)
     _step(library, lanes)
     return lanes
@@ -79,7 +79,7 @@ def _opponent_paddle(library: Library, lanes: np.ndarray, given: Fields) -> Outp
 
 def _ball(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
     lanes["width"] = FAR
-    # At the left side a bounce changes nothing that is an output here; a point would.
+    # At the left side a bounce changes no output here; a point would.
     lanes["paddle_speed"] = 0
     lanes["paddle_yl"] = np.clip(given["ball_y"] + given["ball_vy"] - 35, -35, 605)
     _put(lanes, given)
@@ -92,7 +92,7 @@ def _left_side(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
     lanes["width"] = FAR
     lanes["paddle_speed"] = 0
     _put(lanes, given)
-    # -0.0 is the one addend that keeps every float, both zeros too.
+    # -0.0 is the one addend that keeps every float, both zeros included.
     lanes["ball_vy"] = -0.0
     lanes["ball_x"], exact = _before(given["ball_x"], given["ball_vx"])
     _demand(exact, "no float32 moves to this ball_x")
@@ -108,19 +108,19 @@ def _right_side(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
     _put(lanes, given)
     lanes["action"] = given["paddle_dir"]
 
-    # A ball beyond the left side comes to the right one only after a bounce there: let the
-    # opponent's paddle be in its way, which turns vx and counts a bounce.
+    # A ball beyond the left side reaches the right one only after a bounce there, so the
+    # opponent's paddle is put in its way, which turns vx and counts a bounce.
     behind = given["ball_x"] < 0
     lanes["ball_vx"] = np.where(behind, -given["ball_vx"], given["ball_vx"])
     lanes["n_bounces"] = given["n_bounces"] - behind
     lanes["paddle_yl"] = np.clip(given["ball_y"] - 35, -35, 605)
     lanes["ball_x"], exact_x = _before(given["ball_x"], lanes["ball_vx"])
 
-    # The wall turns vy before the side sees it. Try both signs, keep what arrives.
+    # The wall turns vy before the side sees it. Try both signs, keep the one that arrives.
     exact_y = np.zeros(len(lanes), bool)
     for vy in (given["ball_vy"], -given["ball_vy"]):
         y, exact = _before(given["ball_y"], vy)
-        tried = lanes.view(np.uint8).copy().view(lanes.dtype)  # with what is not in the table
+        tried = lanes.view(np.uint8).copy().view(lanes.dtype)  # with the bytes that the table lacks
         tried["ball_x"], tried["ball_vx"] = MIDDLE[0], 0
         tried["ball_y"], tried["ball_vy"] = y, vy
         _step(library, tried)
@@ -137,7 +137,7 @@ def _right_side(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
 def _serve(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
     _put(lanes, given)
     for name in ("paddle_yl", "paddle_yr", "ball_vx", "ball_vy", "tick", "n_bounces"):
-        lanes[name] = 7  # what the serve does not set is seen
+        lanes[name] = 7  # a field that the serve does not set shows
     library.call("lanes_serve", lanes)
     return lanes
 
@@ -149,7 +149,7 @@ def _observe(library: Library, lanes: np.ndarray, given: Fields) -> Outputs:
 
 
 def _side_outputs(lanes: np.ndarray, point: np.ndarray, served: tuple[str, ...]) -> Fields:
-    """Return a side's outputs; what the serve after a point sets is 0 by the contract."""
+    """Return a side's outputs; fields set by the serve after a point are 0 by the contract."""
     names = ("ball_x", "ball_y", "ball_vx", "ball_vy", "n_bounces", "score_l", "score_r", "win")
     outputs = {name: lanes[name] for name in names}
     for name in served:
@@ -159,7 +159,7 @@ def _side_outputs(lanes: np.ndarray, point: np.ndarray, served: tuple[str, ...])
 
 
 def _before(after: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return f32 x with x + change == after, and where there is one (the sum rounds)."""
+    """Return f32 x with x + change == after, and where one exists (the sum rounds)."""
     first = after - change
     found, exact = first.copy(), first + change == after
     for direction in (-np.inf, np.inf):

@@ -1,4 +1,4 @@
-"""The reference as its own compiled program for `twinstep bench`, with the flags that help it."""
+"""The reference as a separately compiled program for `twinstep bench`, with flags for speed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SLICE = 64
 
 
 class Buffers:
-    """Where all flag sets read and write: [T, N, ...], N games in rows."""
+    """Buffers shared by all flag sets: [T, N, ...], N games in rows."""
 
     def __init__(self, lanes: int, steps: int) -> None:
         self.actions = np.zeros((steps, lanes), np.float32)
@@ -37,7 +37,7 @@ class Buffers:
         self.terminated = np.zeros((steps, lanes), np.uint8)
 
     def spoil(self) -> None:
-        """Overwrite what the last player left: the next one must write everything itself."""
+        """Overwrite the previous target's output: the next one must write everything itself."""
         self.obs.fill(np.nan)
         self.reward.fill(np.nan)
         self.terminated.fill(2)
@@ -46,8 +46,8 @@ class Buffers:
 class CompiledPong:
     """N games of one compiled library; see targets.Target.
 
-    block: see bench.c. Each thread plays a slice of the games in a copy of the library of its
-    own, because pong.h's driver keeps the game that draws in one variable.
+    block: see bench.c. Each thread plays a slice of the games in its own copy of the library,
+    because pong.h's driver keeps the drawing game in one variable.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class CompiledPong:
         self._pool = ThreadPoolExecutor(len(libraries))
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions [T, N, 1] are those of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` uses actions [T, N, 1]."""
         params = self._contract.params
         rules = [params["max_score"], params["frameskip"], int(params["continuous"])]
         count = ctypes.c_int64(len(self._games))
@@ -89,7 +89,7 @@ class CompiledPong:
             list(self._pool.map(self._play, self._slices))
 
     def shown(self) -> dict[str, np.ndarray]:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the outputs of the latest `play`, [T, N, ...]; the next one overwrites them."""
         b = self._buffers
         return {"obs": b.obs, "reward": b.reward, "terminated": b.terminated.view(bool)}
 
@@ -110,7 +110,7 @@ class CompiledPong:
 def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[NamedTarget]:
     """Return the reference under every set of flags and in both orders; the first is plain -O2.
 
-    Raises OracleMissing if it cannot be had. Compiles what the cache does not hold.
+    Raises OracleMissing if it is not available. Compiles libraries that the cache lacks.
     """
     buffers = Buffers(lanes, steps)
     found = []
@@ -127,7 +127,7 @@ def runners(contract: Contract, lanes: int, steps: int, threads: int) -> list[Na
 
 
 def _load(library: Path, copies: int) -> list[ctypes.CDLL]:
-    """Load the library several times over: the same file would be loaded only once."""
+    """Load the library several times: one file would be loaded only once."""
     loaded = [ctypes.CDLL(str(library))]
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, copies):

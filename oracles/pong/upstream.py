@@ -1,9 +1,9 @@
-"""Gets the reference: PufferLib's source archive, its two files, the compiled library.
+"""Fetch the reference: PufferLib's source archive, its two files, the compiled library.
 
 Nothing of PufferLib is built or installed. The archive is found by package name on the
-user's own package index, checked against its sha256, and dropped once the two files that are
-needed are out. Everything lies under `cache_dir()/oracles/pong/<hash>/` and is checked by
-hash whenever it is used, so a damaged file is simply made again.
+user's own package index, checked against its sha256, and deleted after the two needed files
+are extracted. Everything lies under `cache_dir()/oracles/pong/<hash>/` and is checked by
+hash at every use, so a damaged file is simply created again.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ FILES = {
         f"{PACKAGE}-{VERSION}/pufferlib/ocean/pong/pong.h",
         "47c08b8ed9f90c92bb6569cdc0be6999f1586f5abe11cf7777a6b9861a74f669",
     ),
-    # Declares what pong.h's drawing code calls; the linker drops that code.
+    # Declares the functions that pong.h's drawing code calls; the linker drops that code.
     "raylib.h": (
         f"{PACKAGE}-{VERSION}/raylib-5.5_linux_amd64/include/raylib.h",
         "afb287ecd313de61e0000921375190b7e1cc35cd381ad6caf914489473a3c871",
     ),
 }
-#: As upstream builds it, less link-time optimisation. No -march and no contraction: a fused
-#: multiply-add rounds once where the reference rounds twice. pong.h misses stdio.h.
+#: As upstream builds it, without link-time optimisation. No -march and no contraction: a fused
+#: multiply-add rounds once where the reference rounds twice. pong.h lacks stdio.h.
 FLAGS = (
     "-O2",
     "-fwrapv",
@@ -56,7 +56,7 @@ FLAGS = (
     "-ffunction-sections",
     "-Wl,--gc-sections",
 )
-#: Names a copy of the archive, for machines without a network.
+#: Environment variable for a copy of the archive, for machines without a network.
 ARCHIVE_VARIABLE = "TWINSTEP_PONG_SDIST"
 
 _DRIVER = Path(__file__).with_name("oracle.c")
@@ -64,10 +64,10 @@ _SILENT: Callable[[str], None] = lambda text: None  # noqa: E731
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Tell whether the reference can run here, without fetching or compiling anything.
+    """Return whether the reference can run here, without fetching or compiling anything.
 
-    The pins are the archive's, the two files' and the flags' sha256. The compiler is none:
-    without contraction, every compiler gives the same IEEE arithmetic.
+    The pins are the sha256 of the archive, of the two files and of the flags. The compiler is no
+    pin: without contraction, every compiler gives the same IEEE arithmetic.
     """
     pins = {name: sha256 for name, (_, sha256) in FILES.items()}
     pins["archive"] = SDIST_SHA256
@@ -82,10 +82,10 @@ def probe(params: Mapping[str, Any]) -> Probe:
 
 
 def ensure(stock: bool, report: Callable[[str], None] = _SILENT) -> Path:
-    """Return the compiled reference, fetching and compiling what is not there yet.
+    """Return the compiled reference, fetching and compiling the missing parts.
 
-    stock: draw from the C library's rand() instead of injected draws. report: told in a few
-    words what takes time. Raises OracleMissing if it cannot be had. Several processes may
+    stock: draw from the C library's rand() instead of injected draws. report: receives a few
+    words about slow steps. Raises OracleMissing if it is not available. Several processes may
     call it at once.
     """
     return build(_DRIVER, [*FLAGS, "-DSTOCK"] if stock else FLAGS, report)
@@ -98,7 +98,7 @@ def build(driver: Path, flags: Sequence[str], report: Callable[[str], None] = _S
     """
     sources = ensure_sources(report)
     compiler = _compiler()
-    # The local compiler and machine belong into the name: a home folder may be shared.
+    # The local compiler and machine are part of the name: a home folder may be shared.
     parts = [SDIST_SHA256, *flags, _version_of(compiler), platform.machine()]
     parts += [sha256 for _, sha256 in FILES.values()]
     parts += [_processor()] if "-march=native" in flags else []
@@ -117,14 +117,14 @@ def build(driver: Path, flags: Sequence[str], report: Callable[[str], None] = _S
 def ensure_sources(report: Callable[[str], None] = _SILENT) -> Path:
     """Return the folder that holds pong.h and raylib.h, byte-equal to their pins.
 
-    Fetches the archive (60 MB) if need be. Raises OracleMissing if it cannot be had.
+    Fetches the archive (60 MB) if need be. Raises OracleMissing if it is not available.
     """
     folder = _source_folder()
     if _have_files(folder):
         return folder
     with _locked(folder):
         if not _have_files(folder):
-            for left in folder.glob(".archive-*"):  # by a process that was killed
+            for left in folder.glob(".archive-*"):  # left by a killed process
                 shutil.rmtree(left, ignore_errors=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".archive-") as scratch:
                 _extract(_archive(Path(scratch), report), folder)
@@ -231,7 +231,7 @@ def _download(scratch: Path, report: Callable[[str], None]) -> Path:
                     report(f"fetching {path.name}: {got >> 20} of {total >> 20} MB")
     except OracleMissing:
         raise
-    # The HTTP library below unearth may change; whatever it raises, the archive is not here.
+    # The HTTP library below unearth may change; any exception means that there is no archive.
     except Exception as error:
         why = str(error).splitlines()[:1] or [""]
         raise OracleMissing(
@@ -242,7 +242,7 @@ def _download(scratch: Path, report: Callable[[str], None]) -> Path:
 
 
 def _index_urls() -> list[str]:
-    """Return the index that the user's pip is configured with; none for unearth's default."""
+    """Return the index of the user's pip configuration; none for unearth's default."""
     if chosen := os.environ.get("PIP_INDEX_URL"):
         return [chosen]
     asked = subprocess.run(
@@ -288,7 +288,7 @@ def _compiler() -> list[str]:
 
 
 def compiler_name() -> str:
-    """Return the first line of what the C compiler says of itself."""
+    """Return the first line of the C compiler's version output."""
     return _version_of(_compiler()).partition("\n")[0]
 
 
@@ -297,7 +297,7 @@ def _version_of(compiler: list[str]) -> str:
 
 
 def _processor() -> str:
-    """Return what the compiler may look at with -march=native: model and instruction set."""
+    """Return the inputs of -march=native: processor model and instruction set."""
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
         return "\n".join(x for x in lines if x.startswith(("model", "cpu family", "flags")))

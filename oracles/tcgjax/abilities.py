@@ -1,4 +1,4 @@
-"""Abilities that are used (R106 to R114). Those that are always at work are where they matter."""
+"""Activated abilities (R106 to R114). Abilities always at work are in the code they affect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _active(_game: Game, slot: int) -> bool:
 
 
 def ability(code: str, usable: Callable[[Game, int], bool] = _always) -> Callable[[Any], Any]:
-    """Register what an ability does."""
+    """Register the implementation of an ability."""
 
     def register(use: Callable[[Game, int], Any]) -> Callable[[Game, int], Any]:
         ABILITIES[code] = Ability(usable, use)

@@ -1,4 +1,4 @@
-"""How an attack goes (R52 to R69): coins, choices, damage, what else it does."""
+"""The course of an attack (R52 to R69): coins, choices, damage, other effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = Effect()
 
 
 class Use:
-    """An attack while it is used. heads: its coins; target: what was chosen; dealt: R127's."""
+    """An attack in use. heads: its coins; target: the chosen target; dealt: R127's."""
 
     def __init__(self, game: Game, attack: Attack) -> None:
         self.game = game
@@ -34,7 +34,7 @@ class Use:
 
     @property
     def heads(self) -> int:
-        """How many coins showed heads."""
+        """Return the number of heads."""
         return sum(self.coins)
 
     def victim(self) -> Pokemon | None:

@@ -17,7 +17,7 @@ Hits = list[tuple["Pokemon", int]]
 
 
 class Effect:
-    """What an attack does beside, or in place of, its plain damage. This one does nothing else."""
+    """The effect of an attack beyond its plain damage, or instead of it. This one adds nothing."""
 
     coins = 0
 
@@ -27,7 +27,7 @@ class Effect:
             use.coins = use.game.flip(self.coins)
 
     def fails(self, use: Use) -> bool:
-        """Whether the attack does nothing (R59)."""
+        """Return whether the attack does nothing (R59)."""
         return False
 
     def choose(self, use: Use) -> Choices:
@@ -39,15 +39,15 @@ class Effect:
         return use.attack.damage
 
     def bench(self, use: Use) -> Hits:
-        """Return what the other's Benched Pokemon take before R62."""
+        """Return the damage of the other's Benched Pokemon before R62."""
         return []
 
     def own(self, use: Use) -> Hits:
-        """Return what the own Pokemon take (R63)."""
+        """Return the damage of the own Pokemon (R63)."""
         return []
 
     def after(self, use: Use, left: int) -> Choices:
-        """The other effects (R57). left: choices still to make, where it goes on with one."""
+        """Apply the other effects (R57). left: choices still to make, where one continues it."""
         yield from ()
 
 
@@ -233,7 +233,7 @@ class HurtOwnBench(Effect):
 
 
 class OnSelf(Effect):
-    """An effect on the attacker alone, where it is not about to be knocked out (R69)."""
+    """An effect on the attacker alone, unless it is about to be knocked out (R69)."""
 
     def after(self, use: Use, left: int) -> Choices:
         if not use.one.falling and (not self.coins or use.heads):
@@ -241,7 +241,7 @@ class OnSelf(Effect):
         yield from ()
 
     def touch(self, use: Use, one: Pokemon) -> None:
-        """Do it."""
+        """Apply it."""
         raise NotImplementedError
 
 
@@ -272,7 +272,7 @@ class OnVictim(Effect):
         yield from ()
 
     def touch(self, use: Use, victim: Pokemon) -> None:
-        """Do it."""
+        """Apply it."""
         raise NotImplementedError
 
 

@@ -18,7 +18,7 @@ from twinstep.oracles.tcgjax.places import places
 
 
 def probe(_params: Any) -> Probe:
-    """The reference is part of this project: it runs wherever this runs."""
+    """Return a probe without pins: the reference is part of this project and runs everywhere."""
     return Probe({})
 
 
@@ -39,7 +39,7 @@ class TcgjaxOracle:
         return self._frame()
 
     def step(self, action: Any) -> Frame:
-        """Play actions [2], of which that of the player who acts counts; Illegal, see game.py."""
+        """Play actions [2]; only that of the acting player counts; Illegal, see game.py."""
         asked = self.game.decision
         who = asked.asked if asked else 0
         self.game.step(int(np.asarray(action)[who]))
@@ -52,12 +52,12 @@ class TcgjaxOracle:
         self.game = game_of(fields)
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: which contract.events the latest reset or step brought about."""
+        """Return bool[E]: which contract.events the latest reset or step caused."""
         happened = self.game.happened
         return np.array([name in happened for name in self._contract.events])
 
     def explain(self, state: Fields, action: Any) -> str:
-        """Return what a step does, ruling by ruling."""
+        """Return a step's log, ruling by ruling."""
         game = game_of({name: np.asarray(value) for name, value in state.items()})
         if game.decision is None:
             return "the game is over"
@@ -73,7 +73,7 @@ class TcgjaxOracle:
         return places(count, seed, self._contract.params)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is open."""
 
     def _frame(self) -> Frame:
         game = self.game

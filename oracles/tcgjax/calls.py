@@ -1,4 +1,4 @@
-"""The reference's parts alone: what the contract's modules call, on one board after the other."""
+"""The reference's parts alone: implementations of the contract's modules, one board at a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _both_active(game: Game) -> bool:
 
 
 def _on_board(act: Callable[[Game, Row], Row | None]) -> Callable[[Row], Row]:
-    """Return a call that acts on a board: the state after it, with what it has found."""
+    """Return a call that acts on a board and returns the state after it and its result."""
 
     def run(row: Row) -> Row:
         game = _board(row)

@@ -1,4 +1,4 @@
-"""A game as the contract's state fields, and back."""
+"""Conversion between a game and the contract's state fields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twinstep.oracles.tcgjax.objects import (
 )
 
 _CONDITIONS = ("", ASLEEP, PARALYZED, CONFUSED)
-#: State field -> effect that it is the last turn of; those with an amount have a field for it.
+#: State field -> the effect whose last turn it is; those with an amount have a field for it.
 _UNTIL = {
     "no_attack": "no_attack", "no_retreat": "no_retreat", "immune": "immune",
     "weakened_until": "weakened", "guarded_until": "guarded",
@@ -31,7 +31,7 @@ _AMOUNTS = ("weakened", "guarded")
 
 
 def new_game(fields: Fields, seed: np.ndarray) -> Game:
-    """Return a game that has not begun, of a start's or a state's fields without batch axis."""
+    """Return a game that has not begun, from a start's or a state's fields without batch axis."""
     rules = {name: int(value) for name, value in zip(RULES, fields["rules"], strict=True)}
     table = cards()
     lists = [[table[number - 1] for number in row] for row in fields["cards"].tolist()]
@@ -95,7 +95,7 @@ def _write_player(out: dict[str, np.ndarray], player: Player) -> None:
 
 
 def game_of(state: Fields) -> Game:
-    """Return the game that a state, without batch axis, is of."""
+    """Return the game of a state without batch axis."""
     game = new_game(state, state["seed"])
     game.draws.count = int(state["draws"])
     for player in game.players:

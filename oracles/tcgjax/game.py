@@ -1,7 +1,7 @@
 """A game from its beginning to its end: turns, choices, knock-outs.
 
-The course of a game is a generator that yields a Decision wherever a player has to choose, and goes
-on with the action that was chosen. `resume` begins such a course at any open choice, so that a game
+The course of a game is a generator that yields a Decision wherever a player has to choose, and
+continues with the chosen action. `resume` begins such a course at any open choice, so that a game
 can continue from its state.
 """
 
@@ -21,7 +21,7 @@ Spot = tuple[Player, int]
 
 
 class Decision(NamedTuple):
-    """What a player is asked: `options` maps each legal action to what it means."""
+    """A player's open decision: `options` maps each legal action to its meaning."""
 
     ask: Ask
     asked: int
@@ -63,12 +63,12 @@ class Game:
 
     @property
     def me(self) -> Player:
-        """Whose turn it is."""
+        """Return the player whose turn it is."""
         return self.players[self.player]
 
     @property
     def foe(self) -> Player:
-        """The other one."""
+        """Return the other player."""
         return self.players[1 - self.player]
 
     def other(self, player: Player) -> Player:
@@ -92,7 +92,7 @@ class Game:
         self.resume(Ask.ACTIVE)
 
     def step(self, action: int) -> None:
-        """Do what the player who is asked has chosen; Illegal, with a ruling, if it cannot be."""
+        """Play the acting player's action; Illegal, with a ruling, if it is not allowed."""
         self.happened, self.story = set(), []
         if self.decision is None:
             raise Illegal(f"action {action}: the game is over (R82)")
@@ -130,7 +130,7 @@ class Game:
             yield from self._turn()
 
     def _finish(self, ask: Ask, left: int, arg: int, then: Then) -> Course:
-        """What follows an open choice until the turn goes on, or the next one begins."""
+        """Run from an open choice until the turn goes on, or the next one begins."""
         if ask in (Ask.ACTIVE, Ask.BENCH):
             yield from self._placing(ask)
         elif ask == Ask.PROMOTE:
@@ -181,7 +181,7 @@ class Game:
             self.me.next = self.draws.pick(self.me.types)
 
     def _turn(self) -> Course:
-        """R31: what a player does until the turn has ended."""
+        """R31: a player's actions until the turn has ended."""
         while True:
             legal = options.of_turn(self)
             chosen = yield self._ask(Ask.TURN, self.me, legal)
@@ -221,7 +221,7 @@ class Game:
                 one.effects = {k: v for k, v in one.effects.items() if v.until > self.turn}
 
     def after(self, then: Then) -> Course:
-        """What follows when nobody has to promote any more."""
+        """Run the continuation once nobody has to promote any more."""
         if then == Then.CHECKUP:
             yield from self._end_turn()
         elif then == Then.NEXT:
@@ -328,7 +328,7 @@ class Game:
     def choose(
         self, ask: Ask, player: Player, spots: list[Spot], left: int = 0, then: Then = Then.TURN
     ) -> Generator[Decision, int, Spot]:
-        """Ask a player for one of these Pokemon."""
+        """Let a player choose one of these Pokemon."""
         named = {CHOOSE + slot + 4 * (owner is not player): (owner, slot) for owner, slot in spots}
         chosen = yield Decision(ask, player.number, named, left, then=then)
         return named[chosen]
@@ -338,7 +338,7 @@ class Game:
     ) -> Decision:
         return Decision(ask, player.number, legal)
 
-    # -- what effects are made of ----------------------------------------------------------------
+    # -- building blocks of effects ---------------------------------------------------------------
 
     def flip(self, count: int) -> list[bool]:
         """R12."""
@@ -371,10 +371,10 @@ class Game:
         one.energy += [letter] * count
 
     def event(self, name: str, ruling: str) -> None:
-        """Note that something happened."""
+        """Record an event."""
         self.happened.add(name)
         self.story.append(f"{ruling}: {name}")
 
     def say(self, ruling: str, text: str) -> None:
-        """Tell what happens."""
+        """Log a sentence."""
         self.story.append(f"{ruling}: {text}")

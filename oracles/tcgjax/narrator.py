@@ -1,4 +1,4 @@
-"""A game retold in sentences, with the rulings that each step applied."""
+"""Narration of a game in sentences, with the rulings that each step applied."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENDS = ("", "player 0 wins", "player 1 wins", "a tie")
 
 
 def narrate(oracle: TcgjaxOracle, contract: Contract, start: Start, actions: np.ndarray) -> Told:
-    """Retell a game: each turn's board, what the players did, and by which rulings."""
+    """Narrate a game: each turn's board, the players' actions, and the rulings behind them."""
     oracle.reset(start)
     game = oracle.game
     lines = [f"player {n}: {_list(player)}" for n, player in enumerate(game.players)]
@@ -42,7 +42,7 @@ def narrate(oracle: TcgjaxOracle, contract: Contract, start: Start, actions: np.
 
 
 def scene(contract: Contract, start: Start, actions: np.ndarray, player: int) -> Scene:
-    """Show a player what it may know: what happened, the board, its hand and legal actions."""
+    """Show a player's knowledge: recent events, the board, its hand and legal actions."""
     oracle = TcgjaxOracle(contract)
     oracle.reset(start)
     told = list(_course(oracle, actions, player))
@@ -69,7 +69,7 @@ def _refused(game: Game) -> Callable[[int], str]:
 
 
 def _course(oracle: TcgjaxOracle, actions: np.ndarray, viewer: int | None = None) -> Iterator[str]:
-    """Play a game that has begun; yield what happens, as far as a player sees it, None all."""
+    """Play a game that has begun; yield its events as a player sees them, or all for None."""
     game, turn = oracle.game, 0
     for action in actions:
         if game.decision is None:
@@ -78,7 +78,7 @@ def _course(oracle: TcgjaxOracle, actions: np.ndarray, viewer: int | None = None
             turn = game.turn
             yield from ("", f"turn {turn}, player {game.player}", *board(game, viewer))
         asked = game.decision.asked
-        # What is placed before the first turn lies face down (R20).
+        # Cards placed before the first turn lie face down (R20).
         seen = game.turn or viewer in (None, asked)
         does = words(game, int(action[asked])) if seen else "places a card, or has placed"
         yield f"  player {asked} {does}"
@@ -87,7 +87,7 @@ def _course(oracle: TcgjaxOracle, actions: np.ndarray, viewer: int | None = None
 
 
 def words(game: Game, action: int) -> str:
-    """Return in words what an action of the player who is asked means."""
+    """Return in words the meaning of an action of the acting player."""
     assert game.decision is not None
     player = game.players[game.decision.asked]
     if action == END:

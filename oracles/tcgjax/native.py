@@ -22,7 +22,7 @@ _REWARDS = {0: (0, 0), 1: (1, -1), 2: (-1, 1), 3: (0, 0)}
 
 
 class Slice:
-    """Some lanes in turn; see slices.Slice. No state is written between two steps."""
+    """Some lanes in turn; see lane_pool.Slice. No state is written between two steps."""
 
     def __init__(self, params: Mapping[str, Any], lanes: int) -> None:
         self._table = StartTable(contract_of(params))
@@ -37,7 +37,7 @@ class Slice:
         self._games, self._starts = [game for game, _ in both], [fields for _, fields in both]
 
     def play(self, actions: np.ndarray, out: dict[str, np.ndarray]) -> None:
-        """Play actions i32[T, N, 2], made legal as `masked.legalise` does; out: by name."""
+        """Play actions i32[T, N, 2], made legal like `action_mask.legalise` does; out: by name."""
         games = self._games
         for t, row in enumerate(actions.tolist()):
             for lane, game in enumerate(games):

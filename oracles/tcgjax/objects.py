@@ -1,4 +1,4 @@
-"""What a game is made of: cards, Pokemon in play, players."""
+"""The objects of a game: cards, Pokemon in play, players."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BENCH = (1, 2, 3)
 
 @dataclass(eq=False)
 class Piece:
-    """One card of a deck list. place: where it is in the list."""
+    """One card of a deck list. place: its place in the list."""
 
     card: Card
     owner: int
@@ -22,7 +22,7 @@ class Piece:
 
 @dataclass
 class Effect:
-    """R78: how much, and the last turn of it."""
+    """R78: the amount, and the last turn of it."""
 
     until: int
     amount: int = 0
@@ -52,7 +52,7 @@ class Pokemon:
 
     @property
     def falling(self) -> bool:
-        """Whether it is about to be knocked out (R69)."""
+        """Return whether it is about to be knocked out (R69)."""
         return self.damage >= self.card.hp
 
     @property
@@ -61,7 +61,7 @@ class Pokemon:
         return "immune" in self.effects
 
     def has(self, ability: str) -> bool:
-        """Whether this is its ability."""
+        """Return whether this is its ability."""
         return self.card.ability == ability
 
     def heal(self, amount: int) -> None:
@@ -155,7 +155,7 @@ class Player:
         self.slots[slot] = None
 
     def swap(self, slot: int) -> None:
-        """Change places of the Active Pokemon, if there is one, with this one."""
+        """Exchange this Pokemon with the Active Pokemon, if there is one."""
         if self.slots[0] is not None:
             self.slots[0].free()  # R48
         self.slots[0], self.slots[slot] = self.slots[slot], self.slots[0]

@@ -1,4 +1,4 @@
-"""What a player sees (R20, R86 to R89), in the order of the contract's OBSERVATION."""
+"""A player's observation (R20, R86 to R89), in the order of the contract's OBSERVATION."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIDE = sum(name.startswith("other ") for name in OBSERVATION)
 
 
 def observed(game: Game, me: int) -> list[int]:
-    """Return what a player sees, a number for each name of OBSERVATION."""
+    """Return a player's observation, a number for each name of OBSERVATION."""
     own, other = game.players[me], game.players[1 - me]
     asked = game.decision
     head = [

@@ -1,4 +1,4 @@
-"""What a player may do in a turn (R30 to R47), and the doing of what is no effect of a card."""
+"""A player's legal actions in a turn (R30 to R47), and the actions that are no card's effect."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from twinstep.oracles.tcgjax.game import Course, Game
 
 Options = dict[int, Callable[[], Any]]
-#: What is looked up where an action of a kind is refused.
+#: Rulings to cite when an action of a kind is refused.
 _RULINGS = (
     (END, "R50"), (PLAY, "R32, R33, R38, R39, R41, R43, R44"), (ATTACH, "R30"), (RETREAT, "R45"),
     (ABILITY, "R76, R106 to R114"), (ATTACK, "R52"), (STADIUM, "no stadium is known"),
@@ -54,7 +54,7 @@ def basics(player: Player, target: int) -> dict[int, None]:
 
 
 def of_turn(game: Game) -> Options:
-    """Return all legal actions of the player whose turn it is, with what does them."""
+    """Return all legal actions of the player whose turn it is, with their implementations."""
     found: Options = {END: lambda: None}
     for at, piece in enumerate(game.me.hand):
         for target, act in _plays(game, piece):
@@ -79,7 +79,7 @@ def of_turn(game: Game) -> Options:
 
 
 def _plays(game: Game, piece: Piece) -> list[tuple[int, Callable[[], Any]]]:
-    """Return the targets that a card of the hand may be played on, with what does it."""
+    """Return the legal targets of a card of the hand, with their implementations."""
     card, me = piece.card, game.me
     if card.basic or card.kind == "Fossil":
         return [(0, partial(bench, game, piece))] if me.room() else []

@@ -1,7 +1,7 @@
 """Boards that play seldom or never reaches, for tests of single steps.
 
-Every effect is met with every other as often as the rest: on one side stands or lies in the hand a
-card with the one, on the other side a card with the other.
+Every effect meets every other equally often: a card with one effect stands in play or lies in the
+hand on one side, a card with the other effect on the other side.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from twinstep.oracles.tcgjax.objects import (
     Pokemon,
 )
 
-#: Steps played at most from a drawn board, so that choices of all kinds are open in some states.
+#: The most steps played from a drawn board, so that choices of all kinds are open in some states.
 _FURTHER = 3
 _TURNS = (3, 31)
 
@@ -87,7 +87,7 @@ def _play(game: Game, rng: random.Random) -> None:
 
 
 def _drawn(rng: random.Random, rules: Mapping[str, int]) -> tuple[Game, dict[str, np.ndarray]]:
-    """Draw a game in the middle of a turn, and what of it never changes."""
+    """Draw a game in the middle of a turn, and the part of it that never changes."""
     themes = [rng.choice(_BEARING[rng.choice(("", *codes()))]) for _ in range(2)]
     lists = [[theme, *(rng.choice(cards()) for _ in range(DECK - 1))] for theme in themes]
     for theme, row in zip(themes, lists, strict=True):
@@ -154,7 +154,7 @@ def _fill(game: Game, player: Player, rng: random.Random) -> None:
 def _pokemon(
     game: Game, player: Player, piece: Piece, pieces: list[Piece], rng: random.Random
 ) -> Pokemon:
-    """Put a card into play, sometimes on others, with what its attacks need, and some damage."""
+    """Put a card into play, sometimes on others, with energy for its attacks and some damage."""
     below = [other for other in pieces if other.card.kind in _KINDS and rng.random() < 0.1]
     below = below[: STAGES.index(piece.card.stage)]
     for other in below:

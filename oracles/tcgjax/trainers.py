@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Trainer:
-    """targets(game): what it may be played on, 0 nothing, 1 + slot; play(game, slot): do it.
+    """targets(game): legal targets, 0 nothing, 1 + slot; play(game, slot): play it.
 
     ruling: `R90`.
     """
@@ -131,7 +131,7 @@ def blaine(game: Game) -> None:
 
 
 def blazing(one: Pokemon) -> bool:
-    """Whether `blaine` speaks of it (R60)."""
+    """Return whether `blaine` applies to it (R60)."""
     return one.card.name in _BLAZING
 
 

@@ -4,7 +4,7 @@
     org $150
     start:                      ; a label
         ld a, 5
-    .again:                     ; a local label; elsewhere it is start.again
+    .again:                     ; a local label; from outside it is start.again
         ld hl, count
         inc [hl]
         dec a
@@ -23,13 +23,13 @@
   place depends on them (`org`, `ds`, `bank`). A constant is a name, `=`, an expression.
 * `db` bytes and strings, `dw` words, `ds count, fill` a run of bytes, `pixels ".+#  #+."` a row of
   a tile, two bytes for eight dots of the shades ` .+#` from light to dark.
-* `org address` goes on elsewhere, `bank n` goes on in bank n: bank 0 from $0000, others from $4000
-  on, where the MBC1 shows the bank that was switched to.
+* `org address` continues at another address, `bank n` in bank n: bank 0 from $0000, others from
+  $4000 on, where the MBC1 shows the bank that was switched to.
 
-`assemble` gives the bytes of a block that lies in one piece anywhere in memory, `cartridge` a whole
-ROM with its header. The header's logo stays zero: it is Nintendo's, and PyBoy does not ask for it.
-An opcode at $3FFE or $3FFF of bank 0 is refused in a cartridge, for PyBoy 2.8.1 fetches it from
-the wrong place; `db` puts one there all the same.
+`assemble` returns the bytes of one contiguous block anywhere in memory, `cartridge` a whole ROM
+with its header. The header's logo stays zero: it is Nintendo's, and PyBoy does not check it.
+An opcode at $3FFE or $3FFF of bank 0 is refused in a cartridge, because PyBoy 2.8.1 fetches it from
+the wrong place; `db` can still put one there.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class AssemblyError(ValueError):
 
 
 class Source(NamedTuple):
-    """A text and the name that error messages give it."""
+    """A source text and its name in error messages."""
 
     name: str
     text: str
@@ -91,19 +91,19 @@ class Placed(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What an assembly gives. `labels` maps names (`start`, `start.again`) to (bank, address)."""
+    """An assembly's result. `labels` maps names (`start`, `start.again`) to (bank, address)."""
 
     data: bytes
     labels: dict[str, tuple[int, int]]
     listing: list[Placed]
 
     def address(self, label: str) -> int:
-        """Where a label lies, as the processor sees it."""
+        """The address of a label, as the processor sees it."""
         return self.labels[label][1]
 
 
 def _shape(operand: str) -> str:
-    """An operand of the table with its value left out: how a source's operand is looked up."""
+    """An operand of the table without its value: the key for looking up a source's operand."""
     if operand in _LITERALS:
         return operand
     return {"[n8]": "[n]", "[n16]": "[n]", "sp+e8": "sp+n"}.get(operand, "n")
@@ -115,7 +115,7 @@ for _op in OPS:
 
 
 def _split(text: str) -> list[str]:
-    """Splits at the commas outside quotes."""
+    """Split at the commas outside quotes."""
     quoted = r"\"[^\"]*\"|'[^']*'"
     parts = [part.strip() for part in re.split(rf",(?=(?:[^\"']|{quoted})*$)", text)]
     if parts == [""]:
@@ -126,7 +126,7 @@ def _split(text: str) -> list[str]:
 
 
 class _Assembly:
-    """Reads the sources twice: for the labels' places, then for the bytes."""
+    """Two passes over the sources: the first for the labels' places, the second for the bytes."""
 
     def __init__(
         self, sources: Sequence[Source], at: int, constants: Mapping[str, int], banked: bool
@@ -307,7 +307,7 @@ class _Assembly:
     # Expressions
 
     def _late(self, text: str, low: int, high: int) -> int:
-        """A value that the first pass need not know."""
+        """A value that the first pass need not resolve."""
         try:
             value = self._value(text)
         except Unknown:

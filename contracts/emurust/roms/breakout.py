@@ -1,11 +1,11 @@
 """Breakout: a ball, a paddle, bricks. The timer's interrupt moves the ball, MBC1 banks hold levels.
 
-The ball goes on at 95, 105 or 117 steps a second, by the level, from the timer's interrupt; the
-paddle and the screen go by frames. Where the ball meets the paddle decides where it goes. A level
-is bank 1, 2 or 3, in turn: speed, palette, tiles, bricks, and the routine that says what a brick is
+The timer's interrupt moves the ball at 95, 105 or 117 steps a second, by the level; the paddle and
+the screen move once a frame. The ball's new direction depends on where it meets the paddle. Levels
+are banks 1, 2 and 3 in turn: speed, palette, tiles, bricks, and the routine that returns a brick's
 worth, which runs in that bank. It ends with the last of three lives, never by winning.
 
-For an emulator it is two interrupts with HALT, code and data in switched banks, and an LCD that is
+An emulator gets two interrupts with HALT, code and data in switched banks, and an LCD that is
 switched off and on in mid-game, at each new level.
 """
 

@@ -1,7 +1,7 @@
 """Catch: a ball falls, a paddle catches it. Sleeps in HALT until the vertical blank.
 
-The ball falls 3 pixels every 2 frames and drifts sideways, bouncing off the walls; the paddle is
-32 pixels wide and goes as fast as the ball falls. A ball caught counts one, a ball missed costs a
+The ball falls 3 pixels every 2 frames and drifts sideways, bouncing off the walls. The paddle is
+32 pixels wide and as fast as the ball falls. A caught ball scores one point, a missed ball costs a
 life. Three variants of one game differ in how they wait for the next frame, for the benchmark of
 emulators: a poll of LY, of STAT, of a flag that the interrupt routine sets.
 """

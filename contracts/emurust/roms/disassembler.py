@@ -20,7 +20,7 @@ class Line(NamedTuple):
 
 
 def disassemble(data: bytes, at: int = 0) -> Iterator[Line]:
-    """Lines of text that assemble to exactly `data` again; bytes that are no instruction as `db`.
+    """Return lines that assemble to exactly `data` again; bytes that are no instruction as `db`.
 
     `at` is the address of the first byte, from which targets of `jr` are computed.
     """

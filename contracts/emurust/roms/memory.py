@@ -30,13 +30,13 @@ class Reads(Protocol):
 
 
 def read(memory: Reads, value: Value) -> int:
-    """The number that `value` names (its first, if it names several)."""
+    """Return the number that `value` names (its first, if it names several)."""
     return sum(memory[value.address + byte] << 8 * byte for byte in range(value.size))
 
 
 @dataclass(frozen=True)
 class Common:
-    """What every game here keeps at the same place, at $C100 and on: its map begins with this."""
+    """Variables that every game keeps at $C100 and on: its map begins with them."""
 
     prng: Value = Value(0xC105, 2, "state of the random numbers. Poke it to seed; 0 plays as $1D2B")
     playing: Value = Value(0xC10E, 1, "0 until the first frame of the game, which draws first")
@@ -73,36 +73,35 @@ class Bits:
 
 @dataclass(frozen=True)
 class New:
-    """A reward: `weight` when an episode has these values together for the first time.
+    """A reward: `weight` when an episode shows these values together for the first time.
 
-    What an episode has had is kept in SEEN_BITS bits, one of which is chosen by the bytes of the
-    values in a row, low byte first: FNV-1a of 32 bits (start 0x811C9DC5, factor 0x01000193) over
-    them, its upper 16 bits then xored into the lower, and the lowest 15 kept. Two places that
-    share a bit count as one. Those of the first frame count as had.
+    The combinations seen in an episode are kept in SEEN_BITS bits. The values' bytes in a row, low
+    byte first, choose the bit: FNV-1a of 32 bits (start 0x811C9DC5, factor 0x01000193) over them,
+    its upper 16 bits then xored into the lower, and the lowest 15 kept. Two combinations with the
+    same bit count as one. Those of the first frame count as seen.
     """
 
     values: tuple[Value, ...]
     weight: float = 1.0
 
 
-#: Bits of an episode's memory of what it has had, for each New.
+#: Bits of an episode's memory of seen combinations, for each New.
 SEEN_BITS = 1 << 15
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a cartridge becomes an environment: data that oracle and candidates are both given.
+    """The rules that make a cartridge an environment: data given to oracle and candidates alike.
 
     reward: parts of the reward, added up in this order in float64. `Change`, `Bits`: of a value's
         number (its first, if it names several).
-    done: the episode ends when this is not 0; None: it never does.
+    done: the episode ends when this is not 0; None: it never ends.
     actions: the buttons held together, one tuple for each action; the first is no button.
     observed: what `observe=values` shows, by name, in this order; each number's bytes as they lie.
-    seed: the bytes that are poked with a start's random number, low byte first; None for none.
-    seed_frame: how many frames after the hand-over they are poked.
+    seed: the bytes that receive a start's random number, low byte first; None for none.
+    seed_frame: the number of frames from the hand-over to that poke.
     start_frames: frames played without a button before an episode's first frame, at least 1.
-    waits: how many different numbers of further such frames there are, 0 to waits - 1 of them;
-        the start chooses.
+    waits: the start chooses 0 to waits - 1 further such frames.
     """
 
     reward: tuple[Change | Bits | New, ...] = ()
@@ -124,10 +123,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Game:
-    """A game: its cartridge, and where an agent finds reward and end.
+    """A game: its cartridge, and the addresses of reward and end.
 
-    To play: run the boot ROM for `boot_frames` frames, poke `variables.prng`, and play. What the
-    game does from there on depends on these two bytes and the buttons alone.
+    To play: run the boot ROM for `boot_frames` frames, poke `variables.prng`, and play. From there
+    on the game depends on these two bytes and the buttons alone.
     """
 
     name: str
@@ -141,20 +140,20 @@ class Game:
 
     @cached_property
     def assembled(self) -> Block:
-        """The cartridge with its labels and listing, assembled once."""
+        """Return the cartridge with its labels and listing, assembled once."""
         return self.build()
 
     @property
     def rom(self) -> bytes:
-        """The cartridge's bytes."""
+        """Return the cartridge's bytes."""
         return self.assembled.data
 
     @property
     def rules(self) -> Rules:
-        """The game as an environment: a button at a time, seeded at once, begun in full play.
+        """Return the game as an environment: one button at a time, seeded at once, in full play.
 
         All games here play from their 13th frame on at the latest, and the seed survives the
-        start-up. An observation of values is of all single variables but the random numbers.
+        start-up. An observation of values holds all single variables except the random numbers.
         """
         named = {each.name: getattr(self.variables, each.name) for each in fields(self.variables)}
         return Rules(

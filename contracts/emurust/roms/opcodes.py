@@ -1,11 +1,11 @@
-"""The 500 instructions of the SM83, the Game Boy's processor, computed from how they are encoded.
+"""The 500 instructions of the SM83, the Game Boy's processor, computed from their encoding.
 
 An opcode byte splits into three fields, xx yyy zzz. x names a quarter of the table; y and z name
 registers, pairs, conditions or operations in the orders listed below. The second table, behind
 the prefix 0xCB, is regular throughout. 11 bytes are no instruction and 0xCB is only a prefix,
 which leaves 244 + 256.
 
-Operands are written as the assembler reads them. Immediates stand for themselves by kind:
+Operands are written as the assembler reads them. Immediates are written as their kind:
 
     n8   [n8]   one byte; `ldh` adds 0xFF00
     n16  [n16]  two bytes, low byte first
@@ -52,17 +52,17 @@ class Op(NamedTuple):
 
     @property
     def prefix(self) -> bytes:
-        """The opcode's own bytes, one or two."""
+        """Return the opcode's own bytes, one or two."""
         return bytes((PREFIX, self.code & 0xFF)) if self.code > 0xFF else bytes((self.code,))
 
     @property
     def length(self) -> int:
-        """Bytes in all."""
+        """Return the length in bytes."""
         return len(self.prefix) + sum(IMMEDIATES.get(operand, 0) for operand in self.operands)
 
     @property
     def immediate(self) -> str | None:
-        """The operand that the bytes behind the opcode hold. No instruction has two."""
+        """Return the operand held by the bytes after the opcode. No instruction has two."""
         return next((operand for operand in self.operands if operand in IMMEDIATES), None)
 
     def __str__(self) -> str:
@@ -158,7 +158,7 @@ OPS = (*PLAIN.values(), *PREFIXED.values())
 
 
 def decode(data: bytes) -> Op | None:
-    """The instruction that `data` begins with; None for an invalid byte or too few bytes."""
+    """Return the instruction at the start of `data`; None for an invalid byte or too few bytes."""
     op = PLAIN.get(data[0]) if data else None
     if data[:1] == bytes((PREFIX,)) and len(data) > 1:
         op = PREFIXED[data[1]]

@@ -1,7 +1,7 @@
-"""Rules for Pokemon Red or Blue (the English cartridges), played from a ROM file of the user's own.
+"""Rules for Pokemon Red or Blue (the English cartridges), played from the user's own ROM file.
 
 Addresses are public knowledge (the pret/pokered disassembly's symbols, the Data Crystal wiki). The
-reward is that of exploration: new places, badges, levels of the party, and Pokemon owned. An
+reward encourages exploration: new places, badges, levels of the party, and Pokemon owned. An
 episode has no end of its own.
 
     env = twinstep.make("emurust-v0", rom="red.gb", rules="pokemon_red", max_episode_steps=2048)

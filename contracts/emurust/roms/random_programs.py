@@ -1,12 +1,12 @@
-"""Random programs: cartridges of valid instructions that put the whole machine to work.
+"""Random programs: cartridges of valid instructions that exercise the whole machine.
 
-A program is a loop of some hundred short pieces, each drawn from one of the kinds below. Anything
-may be in registers, in memory and in the hardware's registers; only the flow of control is kept in
-hand: no return address is overwritten, and what is executed was written as code. For the eleven
-bytes that are no instruction make PyBoy's tick never come back.
+A program is a loop of some hundred short pieces, each drawn from one of the kinds below. Registers,
+memory and the hardware's registers may hold anything. Only the flow of control is constrained: no
+return address is overwritten, and only bytes written as code are executed, because PyBoy's tick
+never returns from the eleven bytes that are no instruction.
 
-Whatever writes through a pointer sets the pointer first. The stack and the code in RAM lie where no
-such write goes. The stack pointer visits other places only while interrupts are off.
+Code that writes through a pointer sets the pointer first. The stack and the code in RAM lie out of
+reach of such writes. The stack pointer visits other places only while interrupts are off.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FIRST, _LAST = 0x0200, 0x7F00
 _SUBROUTINES, _PIECES = 12, 400
 _WORD = 0xFFFF_FFFF_FFFF_FFFF
 
-#: Where pieces read and write: first and last address.
+#: Memory that pieces read and write: first and last address.
 _AREAS = (
     (0x0000, 0x7FFF), (0x8000, 0x9FFF), (0xA000, 0xBFFF), (0xC000, 0xDE7F), (0xE000, 0xFDFF),
     (0xFE00, 0xFEFF), (0xFF00, 0xFF7F), (0xFF80, 0xFFEE),
@@ -34,7 +34,7 @@ _IE, _IF, _TAC, _LCDC = 0xFF, 0x0F, 0x07, 0x40
 
 
 class _Draw:
-    """Numbers that look random in a seed, the same on every machine (splitmix64)."""
+    """Pseudo-random numbers of a seed, the same on every machine (splitmix64)."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & _WORD
@@ -51,7 +51,7 @@ class _Draw:
 
 
 class _Program:
-    """A cartridge as it is written, byte after byte."""
+    """A cartridge being written, byte after byte."""
 
     def __init__(self, seed: int) -> None:
         self.rom = bytearray(SIZE)
@@ -77,7 +77,7 @@ class _Program:
         return first + draw.below(last - first + 1)
 
     def calculate(self, count: int, keep: int = -1) -> None:
-        """Write instructions on registers alone. keep: a register that none of them changes.
+        """Write instructions that use registers only. keep: a register that none of them changes.
 
         Registers are numbered as in opcodes: b c d e h l [hl] a.
         """
@@ -155,7 +155,7 @@ def _hardware(p: _Program) -> None:
 
 
 def _sprites(p: _Program) -> None:
-    """A row of sprites and of tile data, so that there is something to see."""
+    """Write a row of sprites and tile data, so that there is something to see."""
     p.word(0x21, p.draw.one(0xFE00, 0x8000, 0x8800, 0x9800, 0x9C00) + 4 * p.draw.below(40))
     p.emit(0x06, 4 + p.draw.below(60))  # ld b, count
     p.emit(0x3E, p.draw.below(256))
@@ -163,7 +163,7 @@ def _sprites(p: _Program) -> None:
 
 
 def _forward(p: _Program) -> None:
-    """A jump over instructions, taken or not."""
+    """Write a jump over instructions, taken or not."""
     opcode = p.draw.one(0x18, 0x20, 0x28, 0x30, 0x38)
     p.emit(opcode, 0)
     start = p.at
@@ -201,7 +201,7 @@ def _pushed(p: _Program) -> None:
 
 
 def _stack_elsewhere(p: _Program) -> None:
-    """The stack pointer somewhere, hardware's registers included; interrupts are off."""
+    """Move the stack pointer anywhere, hardware registers included; interrupts are off."""
     p.emit(0xF3)
     p.word(0x31, p.address())
     for _ in range(1 + p.draw.below(3)):
@@ -231,7 +231,7 @@ def _interrupts(p: _Program) -> None:
 
 
 def _halt(p: _Program) -> None:
-    """Sleeps; the timer wakes it, whatever else may."""
+    """Write a HALT; the timer wakes it, whatever else may."""
     p.emit(p.draw.one(0xF3, 0xFB, 0x00))
     p.emit(0x3E, 4 + p.draw.below(4), 0xE0, _TAC)
     p.emit(0x3E, 4 | p.draw.below(32), 0xE0, _IE)
@@ -242,7 +242,7 @@ _KINDS: tuple[Callable[[_Program], None], ...] = (
     _registers, _registers, _through_hl, _through_hl, _through_others, _hardware, _hardware,
     _sprites, _forward, _loop, _call, _pushed, _stack_elsewhere, _interrupts, _halt,
 )  # fmt: skip
-#: What an interrupt's routine may do: nothing that may keep the timer from waking a HALT.
+#: The body of an interrupt's routine: nothing that may keep the timer from waking a HALT.
 _CALM = (_registers, _pushed, _forward)
 
 
