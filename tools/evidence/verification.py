@@ -181,7 +181,7 @@ def _by_variant(pairs: Mapping[str, Any]) -> dict[str, list[Found]]:
 
 
 def _drivers(pairs: Mapping[str, Any]) -> list[list[str]]:
-    """Return a row for each driver of each variant; candidates that saw the same share one."""
+    """Return a row for each driver of each variant; candidates with the same counts share one."""
     rows = []
     for variant, entries in _by_variant(pairs).items():
         for driver in sorted({name for pair in entries for name in pair["drivers"]}):
@@ -207,12 +207,12 @@ def _driver(variant: str, driver: str, one: Found, names: Sequence[str]) -> list
 
 
 def _events(pairs: Sequence[Found]) -> dict[str, int]:
-    """Return how often each event was met, whoever played: the most that one candidate saw."""
-    found: dict[str, int] = {}
+    """Return each event's count: the maximum over the candidates."""
+    most: dict[str, int] = {}
     for pair in pairs:
         own: dict[str, int] = {}
         for one in pair["drivers"].values():
             for name, count in one["events"].items():
                 own[name] = own.get(name, 0) + count
-        found |= {name: max(count, found.get(name, 0)) for name, count in own.items()}
-    return found
+        most |= {name: max(count, most.get(name, 0)) for name, count in own.items()}
+    return most
