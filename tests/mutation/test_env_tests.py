@@ -1,4 +1,4 @@
-"""The tests that an environment has of its own, asked of planted bugs, and answers on file."""
+"""An environment's own tests on planted bugs, and the filed answers of its oracle."""
 
 import json
 import multiprocessing
@@ -31,7 +31,7 @@ JAX = next(ref for ref in PONG.candidates if ref.name == "jax")
 
 
 def _reaped_by_another_thread(real, *how):
-    """Wait for a process so that a pool's thread does so first, and says so last."""
+    """Wait for a process so that a pool's thread reaps it first, but records that last."""
     late = threading.current_thread() is threading.main_thread()
     time.sleep(0.2 * late)
     try:
@@ -181,7 +181,7 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
 
 @pytest.fixture
 def asked_of(monkeypatch):
-    """What the oracles' processes are asked, as it comes."""
+    """Yield a list of the requests to the oracles' processes."""
     methods, real = [], OracleProcess._ask
 
     def spied(self, method, *args, **more):
@@ -269,7 +269,7 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
 def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_its_own_level(
     tmp_path,
 ):
-    """Of two files of one name pytest tells the last part only, of both the same."""
+    """For two files of one name pytest reports only the last part, the same for both."""
     (tmp_path / "root").mkdir()
     body = "import pytest\n@pytest.mark.level{}\ndef test_b():\n    assert {}\n"
     files = []

@@ -1,4 +1,4 @@
-"""Planted bugs: each operator makes what it says, and the code is as before once it is out."""
+"""Planted bugs: each operator makes its edit, and the code is as before once the bug is removed."""
 
 import importlib
 import json
@@ -141,7 +141,7 @@ def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
 def test_a_bug_that_an_adapter_calls_its_users_mistake_is_noticed_and_a_users_own_is_none(
     monkeypatch,
 ):
-    """`env.reset` passes on what an adapter says of a cartridge that its library refuses."""
+    """`env.reset` passes on an adapter's message about a cartridge that its library refuses."""
     ref = CandidateRef("vector", "twinstep.tests.toys.duel:Vector")
     lab = SimpleNamespace(pair=SimpleNamespace(candidate=ref))
     raised = "raise UserError('no such cartridge')"
@@ -237,7 +237,7 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
 def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     one, two, three, four, five, six, seven, eight = mutants = all_mutants(ref)[:8]
     noticed = {"3": {"how": "difference"}}
-    # Own tests come before level 3, which what is called equivalent is not asked.
+    # Own tests come before level 3, which mutants listed as equivalent do not run.
     asked = {"1": 1.0, "2": 1.0}
     rows = [
         {"id": one.id, "class": "killed", "kills": {"1": {}}},
@@ -258,7 +258,7 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     assert (first["id"], first["class"], first["line"]) == (one.id, "killed", one.line)
     assert (second["id"], second["class"], second["line"]) == (three.id, "equivalent", three.line)
     assert second["reason"] == "why"
-    # Those that are not to be asked at every level are settled by any kill.
+    # Mutants that do not run at every level are settled by any kill.
     few = replace(campaign, plan=replace(campaign.plan, matrix=3))
     assert [row["id"] for row in settled_before(tmp_path / "pong", few)] == [
         mutant.id for mutant in (one, three, four, six, seven)
@@ -336,7 +336,7 @@ def test_one_number_that_differs_in_the_last_lot_is_told(what, monkeypatch, caps
 
     def answers(runner, reference, only):
         asked.append(answered(runner, reference, only))
-        if len(asked) == 4:  # the bug's second lot
+        if len(asked) == 4:  # the bug's second batch
             asked[-1][what] = asked[-1][what].copy()
             asked[-1][what].flat[-1] += 1
         return asked[-1]

@@ -1,4 +1,4 @@
-"""Bugs planted in Rust: where they can be, and what the levels make of some in Pong's engine."""
+"""Bugs planted in Rust: their places, and the levels' judgement of some in Pong's engine."""
 
 import ctypes
 import multiprocessing
@@ -27,7 +27,7 @@ from twinstep.mutation.workers import rows
 from twinstep.project import registry
 from twinstep.tests.support import tiny_rust
 
-#: A line of source, and what can be planted in it.
+#: A line of source, and its mutants.
 LINES = {
     "let x = a + b * c;": {"a - b", "b + c"},
     "if a < b { f() } else { g() }": {"a <= b", "a >= b", "!(a < b)"},
@@ -225,7 +225,7 @@ def _judged_error():
 
 
 def _afresh(do):
-    """Do it in a process that has not begun JAX's threads: it is one that is copied."""
+    """Run it in a process without JAX's threads, since the process is forked."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(do).result()
 

@@ -1,4 +1,4 @@
-"""A campaign works in a copy of the project: what is edited meanwhile is not judged."""
+"""A campaign works in a copy of the project: edits made meanwhile are not judged."""
 
 import multiprocessing
 import os

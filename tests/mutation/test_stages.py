@@ -1,4 +1,4 @@
-"""In which order a campaign asks levels, own tests and other variants, and what it asks again."""
+"""The order of levels, own tests and other variants in a campaign, and its repeated checks."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Bugs compiled together: each, switched on, does what it does where it is planted alone."""
+"""Bugs compiled together: each one, switched on, behaves as it does when planted alone."""
 
 import ast
 import importlib

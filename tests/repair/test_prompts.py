@@ -1,4 +1,4 @@
-"""Prompts: complete, of the length they may have, and of the reference only what may be shown."""
+"""Prompts: complete, within their length, and with only the permitted parts of the reference."""
 
 import ast
 import dataclasses
