@@ -19,7 +19,7 @@ from twinstep.mutation import env_test_stage, env_tests
 from twinstep.mutation.cached_oracle import FilingOracle
 from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.check_order import Watch
-from twinstep.mutation.env_test_stage import asked
+from twinstep.mutation.env_test_stage import run_own_tests
 from twinstep.mutation.env_tests import from_the_root, groups
 from twinstep.mutation.runner import MutantRunner
 from twinstep.mutation.verdict import Kill
@@ -52,7 +52,7 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
              for name in (ball.id, same)]  # fmt: skip
     told = []
     every.rows = known
-    ask = partial(asked, every, told.append, tmp_path, count)
+    ask = partial(run_own_tests, every, told.append, tmp_path, count)
     assert len(list(ask())) == 2
     first, second = known
     assert (first["own"], first["class"]) == (True, "killed")
@@ -158,7 +158,7 @@ def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch,
 
     monkeypatch.setattr(env_test_stage, "OwnTests", Spied)
     campaign.rows = [other, *rows]
-    list(asked(campaign, lambda text: None, tmp_path))
+    list(run_own_tests(campaign, lambda text: None, tmp_path))
     assert given == [[], ["a"], ["a", "b"], ["b", "a"]]
 
 
@@ -175,7 +175,7 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
                 process.kill()
 
     with pytest.raises(UserError, match="ended from outside"):
-        list(asked(campaign, ends, tmp_path, 2))
+        list(run_own_tests(campaign, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
 
 

@@ -150,7 +150,7 @@ def test_a_bug_that_an_adapter_calls_its_users_mistake_is_noticed_and_a_users_ow
         code = compile(raised, file, "exec")
         check = lambda: exec(code, {"UserError": UserError})  # noqa: E731, S102
         monkeypatch.setattr(judge, "checks", lambda *_: [("reset", check)])
-        return judge.asked(lab, Question(levels=(1,)), Watch())
+        return judge.run_levels(lab, Question(levels=(1,)), Watch())
 
     (kill,) = ask_of(duel.__file__).kills.values()
     assert kill.detail == "the candidate raised UserError: no such cartridge"

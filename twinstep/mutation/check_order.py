@@ -18,7 +18,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[str, int, str], _Record] = defaultdict(_Record)
+        self._records: dict[tuple[str, int, str], _Record] = defaultdict(_Record)
         self.variant: str | None = None
         self.path = ""
 
@@ -30,12 +30,12 @@ class Watch:
         for (level, check), seconds in verdict.spent.items():
             kill = verdict.kills.get(level)
             for path in (self.path, ""):  # "": in any file
-                self._asked[path, level, check].add(seconds, bool(kill) and kill.check == check)
+                self._records[path, level, check].add(seconds, bool(kill) and kill.check == check)
 
     def worth(self, level: int, check: str) -> float:
         """Return the expected number of this file's bugs that a check notices per second."""
-        anywhere = self._asked.get(("", level, check), _Record())
-        here = self._asked.get((self.path, level, check), anywhere)
+        anywhere = self._records.get(("", level, check), _Record())
+        here = self._records.get((self.path, level, check), anywhere)
         return here.rate / anywhere.mean
 
 
@@ -43,20 +43,20 @@ class Watch:
 class _Record:
     """Number of runs of a check, number of bugs it noticed, and its total seconds."""
 
-    asked: int = 0
+    runs: int = 0
     noticed: int = 0
     seconds: float = 0.0
 
     def add(self, seconds: float, noticed: bool) -> None:
-        self.asked += 1
+        self.runs += 1
         self.noticed += noticed
         self.seconds += seconds
 
     @property
     def rate(self) -> float:
         """An estimate that is never 0, and high before the first run."""
-        return (self.noticed + 1) / (self.asked + 2)
+        return (self.noticed + 1) / (self.runs + 2)
 
     @property
     def mean(self) -> float:
-        return self.seconds / self.asked + 0.01 if self.asked else 0.1
+        return self.seconds / self.runs + 0.01 if self.runs else 0.1

@@ -11,7 +11,7 @@ from twinstep.errors import UserError
 from twinstep.mutation.cached_oracle import RememberingReference
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.effects import Answers, answered, effect
-from twinstep.mutation.judge import LIMIT, Question, QuickLab, asked
+from twinstep.mutation.judge import LIMIT, Question, QuickLab, run_levels
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.switched_sources import Together
 from twinstep.mutation.verdict import Judgement
@@ -23,7 +23,7 @@ SIZE = 100
 _FEW = 8
 
 
-class ChunkRunner(NamedTuple):
+class MutantQuestion(NamedTuple):
     """A question about one mutant in one variant."""
 
     reference: RememberingReference
@@ -46,36 +46,36 @@ class Chunks:
         self._unchanged: Answers = {}
         self._scope = contextlib.ExitStack()
 
-    def ask(self, asking: ChunkRunner, watch: Watch) -> Judgement | None:
+    def ask(self, about: MutantQuestion, watch: Watch) -> Judgement | None:
         """Return the levels' judgement of a mutant, None if it has to be planted alone.
 
         Raises UserError if the candidate fails with a chunk's bugs compiled in and none of them on.
         """
-        lab = self._lab(asking, watch)
+        lab = self._lab(about, watch)
         if lab is None:
             return None
-        with self._together.switched(asking.mutant):
-            verdict = asked(lab, asking.question, watch)
-        return verdict if self._together.can(asking.mutant) else None
+        with self._together.switched(about.mutant):
+            verdict = run_levels(lab, about.question, watch)
+        return verdict if self._together.can(about.mutant) else None
 
-    def effect(self, asking: ChunkRunner, watch: Watch) -> dict[str, Any] | None:
+    def effect(self, about: MutantQuestion, watch: Watch) -> dict[str, Any] | None:
         """Return a mutant's effect (see `effects`), None if it has to be planted alone.
 
         The baseline is the same programs with no bug on: programs compiled without bugs may round
         in other places. Raises as `ask` does.
         """
-        lab = self._lab(asking, watch)
+        lab = self._lab(about, watch)
         if lab is None:
             return None
         if not self._unchanged:
-            self._unchanged = answered(lab.runner, asking.reference)
-        with self._together.switched(asking.mutant):
-            changed = answered(lab.runner, asking.reference)
-        return effect(self._unchanged, changed) if self._together.can(asking.mutant) else None
+            self._unchanged = answered(lab.runner, about.reference)
+        with self._together.switched(about.mutant):
+            changed = answered(lab.runner, about.reference)
+        return effect(self._unchanged, changed) if self._together.can(about.mutant) else None
 
-    def _lab(self, asking: ChunkRunner, watch: Watch) -> QuickLab | None:
+    def _lab(self, about: MutantQuestion, watch: Watch) -> QuickLab | None:
         """Return a lab for a mutant's chunk that passes with no bug on; None if there is none."""
-        reference, pair, mutant, question = asking
+        reference, pair, mutant, question = about
         place = self._place[mutant.id]
         if len(self._chunks[place]) < _FEW:
             return None
@@ -91,7 +91,7 @@ class Chunks:
         if levels:
             variant, watch.variant = watch.variant, None
             patient = dict.fromkeys(levels, 10 * LIMIT)
-            verdict = asked(lab, Question(levels, limits=patient), watch)
+            verdict = run_levels(lab, Question(levels, limits=patient), watch)
             watch.variant = variant
             for kill in verdict.kills.values():
                 raise UserError(

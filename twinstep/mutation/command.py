@@ -16,7 +16,7 @@ from typing import Any
 from twinstep._lib import paths
 from twinstep.errors import UserError
 from twinstep.mutation.campaign import Campaign, Plan, prepare
-from twinstep.mutation.env_test_stage import asked
+from twinstep.mutation.env_test_stage import run_own_tests
 from twinstep.mutation.equivalence_evidence import alike
 from twinstep.mutation.judge import LEVELS
 from twinstep.mutation.report import counted
@@ -136,7 +136,7 @@ def _asked(
         partial(late, campaign, count, show, folder),
         partial(elsewhere, campaign, count, show, folder),
     ]
-    own = partial(asked, campaign, show, folder, count)
+    own = partial(run_own_tests, campaign, show, folder, count)
     for ask in [own, *further] if early else [*further, own]:
         yield from ask()
 

@@ -27,7 +27,7 @@ from twinstep.project import registry
 _FIRST = 5
 
 
-def asked(
+def run_own_tests(
     campaign: Campaign, tell: Callable[[str], None], folder: Path, count: int = 1
 ) -> Iterator[dict[str, Any]]:
     """Run own tests on each survivor among a campaign's rows; yield each row when it is updated.

@@ -57,8 +57,8 @@ def judged(
     """
     settled = dict(question.settled)
     while True:
-        asked = partial(ask, replace(question, settled=dict(settled)))
-        answer = in_a_copy(asked, watch, shop, question.levels[0])
+        rest = partial(ask, replace(question, settled=dict(settled)))
+        answer = in_a_copy(rest, watch, shop, question.levels[0])
         if isinstance(answer, Judgement):
             return answer
         settled[answer.level] = answer

@@ -94,10 +94,10 @@ def judge(
 ) -> Judgement:
     """Plant a mutant (None: the candidate as it is) and run the question's levels."""
     with planted(pair.candidate, mutant):
-        return asked(QuickLab(pair, reference), question, watch)
+        return run_levels(QuickLab(pair, reference), question, watch)
 
 
-def asked(lab: QuickLab, question: Question, watch: Watch) -> Judgement:
+def run_levels(lab: QuickLab, question: Question, watch: Watch) -> Judgement:
     """Run the question's levels in a lab."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}

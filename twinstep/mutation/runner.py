@@ -148,10 +148,10 @@ class MutantRunner:
         pair = self._campaign.pair
         reference, question = self._prepared(pair)
         if self._chunks is not None:
-            from twinstep.mutation.chunks import ChunkRunner
+            from twinstep.mutation.chunks import MutantQuestion
 
-            asking = ChunkRunner(reference, pair, mutant, question)
-            changes = self._chunks.effect(asking, self._watch)
+            about = MutantQuestion(reference, pair, mutant, question)
+            changes = self._chunks.effect(about, self._watch)
             if changes is not None:
                 return changes
         # In this process a compiled candidate is the installed one.
@@ -169,10 +169,10 @@ class MutantRunner:
     ) -> Judgement:
         if self._shop is None:
             if self._chunks is not None and mutant is not None:
-                from twinstep.mutation.chunks import ChunkRunner
+                from twinstep.mutation.chunks import MutantQuestion
 
-                asking = ChunkRunner(reference, pair, mutant, question)
-                verdict = self._chunks.ask(asking, self._watch)
+                about = MutantQuestion(reference, pair, mutant, question)
+                verdict = self._chunks.ask(about, self._watch)
                 if verdict is not None:
                     return verdict
             self.alone += mutant is not None
