@@ -64,7 +64,7 @@ class Lines(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A PNG: its file's name, what it shows, its panels side by side."""
+    """A PNG: its file's name, its caption, its panels side by side."""
 
     name: str
     caption: str
@@ -73,7 +73,7 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """A part. blocks: Markdown. measured: what there are results of, by name."""
+    """A section. blocks: Markdown. measured: names with results."""
 
     title: str
     blocks: Sequence[str]
