@@ -214,7 +214,7 @@ def test_prompts_forbid_what_the_oracle_is_made_of(made):
 
 def test_the_core_of_prompts_names_no_environment():
     known = [env.name for env in ENVIRONMENTS]
-    for path in sorted((ROOT / "twinstep" / "prompts").iterdir()):
+    for path in sorted((ROOT / "twinstep" / "repair" / "prompts").iterdir()):
         if path.suffix == ".md":
             texts = [path.read_text()]
         elif path.suffix == ".py":
