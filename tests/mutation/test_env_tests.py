@@ -1,4 +1,4 @@
-"""The tests that an environment has of its own, asked of planted bugs, and answers on file."""
+"""An environment's own tests on planted bugs, and the filed answers of its oracle."""
 
 import json
 import multiprocessing
@@ -19,7 +19,7 @@ from twinstep.mutation import env_test_stage, env_tests
 from twinstep.mutation.cached_oracle import FilingOracle
 from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.check_order import Watch
-from twinstep.mutation.env_test_stage import asked
+from twinstep.mutation.env_test_stage import run_own_tests
 from twinstep.mutation.env_tests import from_the_root, groups
 from twinstep.mutation.runner import MutantRunner
 from twinstep.mutation.verdict import Kill
@@ -31,7 +31,7 @@ JAX = next(ref for ref in PONG.candidates if ref.name == "jax")
 
 
 def _reaped_by_another_thread(real, *how):
-    """Wait for a process so that a pool's thread does so first, and says so last."""
+    """Wait for a process so that a pool's thread reaps it first, but records that last."""
     late = threading.current_thread() is threading.main_thread()
     time.sleep(0.2 * late)
     try:
@@ -52,7 +52,7 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
              for name in (ball.id, same)]  # fmt: skip
     told = []
     every.rows = known
-    ask = partial(asked, every, told.append, tmp_path, count)
+    ask = partial(run_own_tests, every, told.append, tmp_path, count)
     assert len(list(ask())) == 2
     first, second = known
     assert (first["own"], first["class"]) == (True, "killed")
@@ -77,7 +77,9 @@ def test_notes(twinstep_lab, drawn):
         print(drawn, file=file)
     assert len(drawn) < 3
 """
-_AS_OWN = "from twinstep.mutation import env_tests as own; own.packages = lambda env: ['drawn']; own._main"
+_AS_OWN = (
+    "from twinstep.mutation import env_tests as t; t.packages = lambda env: ['drawn']; t._main"
+)
 
 
 def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):
@@ -156,7 +158,7 @@ def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch,
 
     monkeypatch.setattr(env_test_stage, "OwnTests", Spied)
     campaign.rows = [other, *rows]
-    list(asked(campaign, lambda text: None, tmp_path))
+    list(run_own_tests(campaign, lambda text: None, tmp_path))
     assert given == [[], ["a"], ["a", "b"], ["b", "a"]]
 
 
@@ -173,13 +175,13 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
                 process.kill()
 
     with pytest.raises(UserError, match="ended from outside"):
-        list(asked(campaign, ends, tmp_path, 2))
+        list(run_own_tests(campaign, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
 
 
 @pytest.fixture
 def asked_of(monkeypatch):
-    """What the oracles' processes are asked, as it comes."""
+    """Yield a list of the requests to the oracles' processes."""
     methods, real = [], OracleProcess._ask
 
     def spied(self, method, *args, **more):
@@ -267,7 +269,7 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
 def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_its_own_level(
     tmp_path,
 ):
-    """Of two files of one name pytest tells the last part only, of both the same."""
+    """For two files of one name pytest reports only the last part, the same for both."""
     (tmp_path / "root").mkdir()
     body = "import pytest\n@pytest.mark.level{}\ndef test_b():\n    assert {}\n"
     files = []

@@ -1,4 +1,4 @@
-"""`twinstep train --hosts`: processes that train one run together learn what one process learns.
+"""`twinstep train --hosts`: several processes learn the same as a single process.
 
 Here they meet on this machine; between machines only the address is another.
 """

@@ -1,4 +1,4 @@
-"""Training on several devices: what one device learns, on virtual ones of the processor."""
+"""Training on several (virtual CPU) devices gives the same as training on one."""
 
 import json
 import os
@@ -41,7 +41,7 @@ print(json.dumps(runs))
 
 @pytest.fixture(scope="module")
 def trained():
-    """What one device and four learn: of four seeds, and of one."""
+    """The results of one device and of four: with four seeds, and with one."""
     done = subprocess.run(
         [sys.executable, "-c", CHILD],
         env=os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"},

@@ -1,8 +1,8 @@
-"""Judge mutants in processes of their own, each on one core.
+"""Judge mutants in separate processes, each on one core.
 
 A mutant may end the process that runs it, or never answer from inside a compiled program, where no
-signal reaches it. Then the level that was asked counts as having noticed, and a new process asks
-the rest.
+signal reaches it. Then the current level counts as having noticed, and a new process runs the
+remaining levels.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from twinstep.mutation.verdict import Kill
 
 #: Processor seconds beyond a level's own limit after which its process is ended.
 GRACE = 30.0
-#: So many times the limit may pass on the clock on the wall: a mutant may sleep.
+#: Limit on wall time, as a multiple of the limit on processor time: a mutant may sleep.
 _ASLEEP = 10
 DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
-#: After so many mutants planted alone what JAX keeps of them is thrown away.
+#: Number of mutants planted alone after which JAX's caches are cleared.
 _KEPT = 20
 
 _Settled = dict[tuple[str, int], Kill]
@@ -44,7 +44,7 @@ _Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
 
 @dataclass
 class _Task:
-    """A mutant and what is known of it already. number: its place, counted from 1."""
+    """A mutant and its known kills. number: its place, counted from 1."""
 
     number: int
     mutant: Mutant
@@ -52,9 +52,9 @@ class _Task:
 
 
 class _Worker:
-    """The near end of a process.
+    """The parent's handle of a process.
 
-    at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
+    at: (variant, level, check) that is running; variant None: the candidate without a bug.
     """
 
     def __init__(self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int) -> None:
@@ -65,14 +65,14 @@ class _Worker:
         self._until = self._wall = float("inf")
 
     def ask(self, task: _Task | None) -> None:
-        """Hand a mutant over; none: the process may end."""
+        """Send a mutant to the process; None: the process may end."""
         self.task, self.at = task, None
         self._until = self._wall = float("inf")
-        with suppress(Ended):  # its end is noticed where its answer is awaited
+        with suppress(Ended):  # a dead process is noticed when its answer is awaited
             self.child.send(task and (task.mutant.id, task.settled))
 
     def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
-        """Hear what it asks now: a level's limit begins with its first check."""
+        """Note the current check: a level's limit begins with its first check."""
         if self.at is None or self.at[:2] != (variant, level):
             self._until = self._spent() + limit + GRACE
             self._wall = time.monotonic() + _ASLEEP * limit + GRACE
@@ -80,7 +80,7 @@ class _Worker:
 
     @property
     def over(self) -> bool:
-        """Whether what it asks has taken longer than it may."""
+        """True if the current level is over its limit."""
         return time.monotonic() > self._wall or self._spent() > self._until
 
     def _spent(self) -> float:
@@ -91,12 +91,12 @@ class _Worker:
             return 0.0
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self.child.kill()
 
 
 def _heard(worker: _Worker) -> tuple[Any, ...] | None:
-    """Return what a worker says, None if it has ended."""
+    """Return a worker's message, None if it has ended."""
     try:
         return worker.child.receive()
     except Ended:
@@ -104,9 +104,9 @@ def _heard(worker: _Worker) -> tuple[Any, ...] | None:
 
 
 def _lost(worker: _Worker, over: bool) -> _Task:
-    """Return the task of a worker that ended or does not answer, with the level that noticed.
+    """Return the task of a worker that ended or does not answer, with the level's kill.
 
-    UserError where no bug was planted.
+    UserError if no bug was planted.
     """
     how = "time" if over else "crash"
     detail = f"the process {'does not answer' if over else 'ended'}"
@@ -130,14 +130,14 @@ def _words(worker: _Worker, count: int) -> str:
 
 
 class _Telling(Watch):
-    """Tells the parent what is asked."""
+    """Reports each check to the parent."""
 
     def __init__(self, pipe: connection.Connection) -> None:
         super().__init__()
         self._pipe = pipe
 
     def begins(self, level: int, check: str, limit: float) -> None:
-        """Tell of a check."""
+        """Report a check."""
         self._pipe.send(("at", self.variant, level, check, limit))
 
 
@@ -150,13 +150,13 @@ def work(
     elsewhere: bool = False,
     levels: tuple[int, ...] = (),
 ) -> None:
-    """Judge the mutants that the parent names, one after the other, until it names none.
+    """Judge the mutants that the parent sends, one by one, until it sends None.
 
-    names: of all that it may name, in this order. elsewhere: in all variants but the first. levels:
-    of those that are not asked at every level; none: the plan's.
+    names: ids of all mutants that it may send, in this order. elsewhere: True for all variants
+    except the first. levels: for mutants that do not run at every level; (): the plan's.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from a loop without end
+    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from an endless loop
     os.sched_setaffinity(0, {core})
     try:
         campaign = prepare(plan)
@@ -176,7 +176,7 @@ def work(
         pipe.send(("user", str(problem)))
     except (EOFError, ConnectionError):
         return  # the parent has ended
-    except OSError as problem:  # a full disk, say: no verdict on a mutant either
+    except OSError as problem:  # for example a full disk: no verdict on a mutant either
         pipe.send(("user", str(problem)))
     except Exception:  # an error of this program is no verdict on a mutant
         pipe.send(("error", traceback.format_exc()))
@@ -203,12 +203,10 @@ def rows(
     folder: Path,
     work: _Work = work,
 ) -> Iterator[_Row]:
-    """Yield a row for each mutant, as they come, from `count` processes,
-    of which each has a core.
+    """Yield a row for each mutant, as results arrive, from `count` processes on one core each.
 
-    folder: what is compiled is kept there. work: what each process runs.
-
-    UserError if the candidate fails without a bug, or ends its process.
+    folder: for compiled files. work: the function that each process runs. UserError if the
+    candidate fails without a bug, or ends its process.
     """
     todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
     cores = sorted(os.sched_getaffinity(0))
