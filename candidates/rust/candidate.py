@@ -53,8 +53,8 @@ class RustCandidate:
         """Apply actions [T, N, 1, ...] in one call; frames come with leading [T, N].
 
         out: arrays from `buffers((T, N))` to write to, instead of new ones: fresh memory can cost
-        more than playing. Arrays left out of it are not written; `obs`, `reward` and the end flag are
-        required.
+        more than playing. Arrays left out of it are not written; `obs`, `reward` and the end flag
+        are required.
         """
         shape = (len(actions), state.lanes)
         out = self.buffers(shape) if out is None else out
