@@ -2,7 +2,7 @@
 
 `jax.vmap` puts lanes first, so XLA would read every value of a battle from another cache line.
 These functions have a vmap rule of their own, which transposes the state once and then works on
-rows of lanes; a conditional inside stays a conditional. For a single battle they are the plain functions.
+rows of lanes; a conditional inside stays one. For a single battle they are the plain functions.
 """
 
 from __future__ import annotations

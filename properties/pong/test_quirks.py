@@ -1,8 +1,8 @@
 """Level 1: the nine quirks of the reference, each shown by the oracle and required of both.
 
-Each test places states, asks the unmodified C for one step, asserts that it does show the
-quirk there, and requires the candidate's frame to be the same. The bug that each would catch
-is in `tests/planted`.
+Each test places states, runs the unmodified C for one step, asserts that it does show the
+quirk there, and requires the candidate's frame to be the same. The bugs that the tests catch
+are in `tests/planted`.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Level 1: a batch of any size is played, whatever it is cut into on the way."""
+"""Level 1: a batch of any size is played correctly, into whatever parts it is cut."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Level 3 at length: ten million frames that nobody has played before."""
+"""Level 3 at length: ten million frames that were never played before."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ from twinstep.testing.harness import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 
-#: Of all games together.
+#: Frames of all games together.
 FRAMES = 10_000_000
 #: Chunks recorded at a time.
 CHUNKS = 4
@@ -25,7 +25,7 @@ CHUNKS = 4
 
 @pytest.mark.gates("lockstep")
 def test_its_share_of_ten_million_random_frames_matches(lab):
-    """TWINSTEP_SEED plays a run's episodes again; without it they are new each time."""
+    """Return a run's seed: TWINSTEP_SEED repeats one; without it episodes are new each time."""
     params = lab.contract.params
     if params["rom"] not in GAMES or params["observe"] != "full":
         pytest.skip("played by the variant that shows the game's whole picture")
@@ -58,7 +58,7 @@ def _in_turn(drivers):
 
 
 def _compare(lab, driver, seeds, lanes):
-    """Record episodes u32[N, 2] aside, as the cache should not keep them, and replay them."""
+    """Record episodes u32[N, 2] outside the cache, which should not keep them, and replay them."""
     starts = starts_of(lab.contract, seeds)
     path = lab.pair.subject.driver(driver)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Level 3: ten thousand battles that nobody has seen before, without one difference."""
+"""Level 3: ten thousand battles never seen before, without one difference."""
 
 import os
 
@@ -10,14 +10,14 @@ from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("pokejax")]
 
-#: In each of the two variants; played in parts, so that a difference is told early.
+#: In each of the two variants; played in parts, so that a difference is reported early.
 BATTLES, PART = 5000, 500
-#: A battle longer than this is cut.
+#: Battles longer than this are cut.
 HORIZON = 1100
 
 
 def test_ten_thousand_new_random_battles_match(lab):
-    """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
+    """Random-battle teams and random movesets, half each; TWINSTEP_SEED repeats a seed."""
     if lab.pair.subject.variant.name not in ("randbats", "anything"):
         pytest.skip("random-battle teams and random movesets only")
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)

@@ -1,7 +1,7 @@
-"""Veiled: a register that frames do not show, and memory as large as a small machine's. A toy.
+"""Veiled: a register hidden from frames, and memory as large as a small machine's. A toy.
 
 A byte `seen` and a hidden byte `phase`. A step adds the action to `phase`; every third time it
-passes 5 it begins again and `seen` counts. Where `seen` points, the memory gets the phase's value.
+passes 5 it restarts and `seen` counts. Where `seen` points, the memory gets the phase's value.
 """
 
 from __future__ import annotations
