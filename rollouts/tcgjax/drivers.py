@@ -39,7 +39,7 @@ _WORTH = _worth()
 
 
 def busy(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Play at random, but end a turn only in one of eight decisions, or if nothing else is legal."""
+    """Play at random, ending a turn only in one of eight decisions, or if forced to."""
     seed = np.asarray(starts.seed)
 
     def act(frame: Frame, t: int) -> np.ndarray:

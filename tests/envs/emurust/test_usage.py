@@ -1,4 +1,4 @@
-"""What users of emurust can get wrong, each told in one line; PyBoy's files as published."""
+"""Usage errors of emurust, each reported in one line; PyBoy's files as published."""
 
 from __future__ import annotations
 
