@@ -1,6 +1,6 @@
 # make verify ENV=pong    proves the candidates of an environment: levels 1 to 3
 # make test               the whole suite, with lint; ARGS="..." goes to pytest
-# make trainers           rejax, Stable-Baselines3 and PufferLib train Pong; ARGS="rejax sb3 puffer" says which
+# make trainers           others' trainers train Pong, others' pytest plugins run beside twinstep's; ARGS="rejax sb3 puffer plugins" says which
 # make setup              builds .venv/ (the other targets do it by themselves)
 
 PYTHON ?= python3
@@ -36,6 +36,7 @@ lint: setup
 	@node_modules/.bin/pyright
 	@cargo fmt --manifest-path rust/Cargo.toml --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(MANIFEST) --workspace --no-deps
 
 test: lint
 	@$(CARGO) test $(MANIFEST) --workspace
@@ -49,8 +50,9 @@ lock: setup
 	@$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  $(ARGS) --output-file requirements.lock pyproject.toml
-	@for name in rejax sb3 puffer peers; do extra=pong; test $$name = peers && extra=halfcheetah; \
-	  $(VENV)/uv pip compile --quiet --universal --python-version 3.11 --extra $$extra \
+	@for name in rejax sb3 puffer peers plugins; do extra="--extra pong"; \
+	  test $$name = peers && extra="--extra halfcheetah"; test $$name = plugins && extra=; \
+	  $(VENV)/uv pip compile --quiet --universal --python-version 3.11 $$extra \
 	  --group $$name --no-emit-package triton --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --custom-compile-command "make lock" $(ARGS) \
 	  --output-file tools/locks/$$name.lock pyproject.toml || exit 1; done

@@ -69,10 +69,9 @@ def test_a_run_equals_its_repetition(lab):
     _require_same(lab, _play(lab.runner, starts, actions), _play(lab.runner, starts, actions))
 
 
+@pytest.mark.needs("candidate.rollout")
 def test_rollout_equals_the_step_loop(lab):
     """The compiled rollout gives the frames of single steps, to the last bit."""
-    if not lab.runner.offers("rollout"):
-        pytest.skip("the candidate has no rollout")
     starts, actions = _plan(lab, min(WINDOW, lab.contract.horizon))
     # In the batch in which level 3 replays, so that nothing further is compiled.
     first, frames = lab.runner.windows(starts, lambda _: actions, 1, actions.shape[1])
@@ -81,10 +80,9 @@ def test_rollout_equals_the_step_loop(lab):
 
 
 @pytest.mark.recompiles
+@pytest.mark.needs("candidate.eager")
 def test_compiled_equals_eager(lab):
     """Compilation changes nothing: exact, or within the contract's gates for floats."""
-    if not lab.runner.offers("eager"):
-        pytest.skip("the candidate is not compiled at run time")
     starts, actions = _plan(lab, 1 if lab.pair.candidate.slow_to_compile else 6)
     want = {path: values[:, :FEW] for path, values in _play(lab.runner, starts, actions).items()}
     few = take_lanes(starts, np.arange(FEW))
@@ -109,10 +107,9 @@ def test_a_frame_keeps_its_values_when_the_game_goes_on(lab):
         frames.append(frame)
 
 
+@pytest.mark.needs("candidate.copy")
 def test_a_copied_state_survives_the_step_of_its_original(lab):
     """A step may consume its state; a copy made before continues exactly."""
-    if not lab.runner.offers("copy"):
-        pytest.skip("the candidate has no copy")
     starts, actions = _plan(lab)
     state, _ = lab.runner.reset(starts)
     kept = lab.runner.candidate.copy(state)

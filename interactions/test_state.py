@@ -10,14 +10,15 @@ from twinstep.gates import Lockstep
 
 pytestmark = pytest.mark.level2
 
-#: Steps continued after a state was handed over.
-STEPS = 50
+#: Steps continued after a state was handed over, and steps before it: fewer where episodes are
+#: shorter.
+STEPS, BEFORE = 50, 8
 #: Lanes that are cut at most.
 LANES = 32
 
 
 def _cut(reference, driver, pair=None):
-    """Return (starts, states, actions [50, N], frames after) from the middle of episodes.
+    """Return (starts, states, actions [T, N], frames after) from the middle of episodes.
 
     Hidden fields of the states are the oracle's after playing so far once more.
     """
@@ -26,17 +27,18 @@ def _cut(reference, driver, pair=None):
     paths = [f"state.{name}" for name in names]
     chunks = traces.chunks()
     chunk = next(chunks)
-    lanes = np.flatnonzero(chunk.lengths >= STEPS + 8)[:LANES]
-    if not len(lanes):
-        pytest.skip(f"no {driver} episode is longer than {STEPS + 8} steps")
+    longest = int(chunk.lengths.max())
+    steps = min(STEPS, (longest + 1) // 2)
+    before = min(BEFORE, longest - steps)
+    lanes = np.flatnonzero(chunk.lengths >= steps + before)[:LANES]
     compared = reference.contract.compared_paths()
     frames = chunk.window(0, sorted({*paths, *compared}))
     actions = chunk.window_actions(0)
-    at = np.minimum(8 + 13 * np.arange(len(lanes)), chunk.lengths[lanes] - STEPS)
-    at = np.minimum(at, len(actions) - STEPS)
+    at = np.minimum(before + 13 * np.arange(len(lanes)), chunk.lengths[lanes] - steps)
+    at = np.minimum(at, len(actions) - steps)
     states = {name: frames[f"state.{name}"][at, lanes] for name in names}
-    moves = np.stack([actions[at + k, lanes] for k in range(STEPS)])
-    after = {p: np.stack([frames[p][at + k + 1, lanes] for k in range(STEPS)]) for p in compared}
+    moves = np.stack([actions[at + k, lanes] for k in range(steps)])
+    after = {p: np.stack([frames[p][at + k + 1, lanes] for k in range(steps)]) for p in compared}
     starts = take_lanes(chunk.starts, lanes)
     chunks.close()
     if reference.contract.hidden:
@@ -48,24 +50,23 @@ def _cut(reference, driver, pair=None):
     return starts, states, moves, after
 
 
-def _require_load(side):
-    if not side.offers("load"):
-        pytest.skip("needs `load`")
+def _irrelevant(contract):
+    return [field for field in contract.state if field.role is Role.IRRELEVANT]
 
 
-def _require_frame(lab):
-    if not lab.runner.offers("frame"):
-        pytest.skip("the contract has hidden fields, and the candidate has no `frame`")
+def _can_present(facts, row):
+    """Hidden fields of a candidate's state are read by `frame`."""
+    hidden = facts.pair.subject.contract.hidden
+    return not hidden or facts.candidate is None or "frame" in facts.candidate.methods
 
 
-def _require_lockstep(lab):
-    if lab.rules.from_states():
-        pytest.skip("continuous physics is compared one step from the oracle's states")
+#: Continuous physics is compared one step from the oracle's states.
+_continues = pytest.mark.needs("candidate.load", "not rules.from_states")
 
 
+@pytest.mark.needs("oracle.load")
 def test_oracle_continues_exactly_from_a_frames_state(reference):
     """The declared state is sufficient: loaded into the oracle, it plays on as if uninterrupted."""
-    _require_load(reference.oracle)
     for driver in reference.contract.drivers:
         starts, states, actions, after = _cut(reference, driver)
         got, _ = reference.oracle.steps(states, actions, starts)
@@ -73,12 +74,14 @@ def test_oracle_continues_exactly_from_a_frames_state(reference):
         assert not found, f"after loading, {', '.join(sorted(found))} differ"
 
 
+@pytest.mark.needs(
+    "oracle.load",
+    when=lambda facts, row: _irrelevant(facts.pair.subject.contract),
+    why="the contract calls no field irrelevant",
+)
 def test_irrelevant_fields_change_nothing_else(reference):
     """A field called irrelevant is perturbed; no compared field of the next 50 steps moves."""
-    _require_load(reference.oracle)
-    fields = [f for f in reference.contract.state if f.role is Role.IRRELEVANT]
-    if not fields:
-        pytest.skip("the contract calls no field irrelevant")
+    fields = _irrelevant(reference.contract)
     for driver in reference.contract.drivers:
         starts, states, actions, after = _cut(reference, driver)
         for field in fields:
@@ -91,27 +94,25 @@ def test_irrelevant_fields_change_nothing_else(reference):
             assert not found, f"{field.name} is not irrelevant: {', '.join(sorted(found))} differ"
 
 
+@_continues
 def test_oracles_state_continues_in_the_candidate(lab, driver):
     """The oracle's state, loaded into the candidate, gives the oracle's next 50 steps."""
-    _require_load(lab.runner)
-    _require_lockstep(lab)
     starts, states, actions, after = _cut(lab.reference, driver, lab.pair)
     got = lab.runner.play_from(states, actions)
     found = frames_differ(after, got, lab.rules.lockstep())
     assert not found, f"{', '.join(sorted(found))} differ"
 
 
+@_continues
+@pytest.mark.needs("oracle.load", when=_can_present, why="needs candidate.frame")
 def test_candidates_state_continues_in_the_oracle(lab, driver):
     """The candidate's state, loaded into the oracle, gives the candidate's next 50 steps."""
-    _require_load(lab.runner)
-    _require_load(lab.oracle)
-    _require_lockstep(lab)
     starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
+    first = min(10, len(actions) // 2)
     if lab.contract.hidden:
-        _require_frame(lab)
-        state, moved = lab.runner.step_loop(lab.runner.load(states), actions[:10])
+        state, moved = lab.runner.step_loop(lab.runner.load(states), actions[:first])
     else:
-        state, moved = None, lab.runner.play_from(states, actions[:10])
+        state, moved = None, lab.runner.play_from(states, actions[:first])
     handed = states | {
         f.name: moved[f"state.{f.name}"][-1]
         for f in lab.contract.shown
@@ -120,8 +121,8 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
     if state is not None:
         handed = lab.runner.present(state)
     ended = moved["terminated"].any(0) | moved["truncated"].any(0)
-    want, _ = lab.oracle.steps(handed, actions[10:], starts)
-    got = lab.runner.play_from(handed, actions[10:])
+    want, _ = lab.oracle.steps(handed, actions[first:], starts)
+    got = lab.runner.play_from(handed, actions[first:])
     alive = ~(ended | want["terminated"].any(0) | want["truncated"].any(0))
     found = frames_differ(
         {path: want[path][:, alive] for path in got},
@@ -131,11 +132,9 @@ def test_candidates_state_continues_in_the_oracle(lab, driver):
     assert not found, f"{', '.join(sorted(found))} differ"
 
 
+@pytest.mark.needs("contract.hidden", "candidate.frame")
 def test_hidden_state_matches_the_oracle(lab, driver):
     """Fields that no frame shows agree too, in the middle of episodes and at their beginning."""
-    if not lab.contract.hidden:
-        pytest.skip("every field of the state is in the frames")
-    _require_frame(lab)
     starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
     trials = [
         (take_lanes(starts, n), {name: v[n] for name, v in states.items()}, actions[:, n])

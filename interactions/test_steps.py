@@ -11,13 +11,17 @@ from twinstep.inputs.sampling import some_starts
 pytestmark = pytest.mark.level2
 
 
-def _require_load(lab):
-    if not lab.contract.placed:
-        pytest.skip("states of this contract cannot be drawn field by field")
-    if not (lab.runner.offers("load") and lab.oracle.offers("load")):
-        pytest.skip("placing a state needs `load` on both sides")
-    if lab.contract.masked and not lab.oracle.offers("places"):
-        pytest.skip("placed states of a masked game have no legal actions to draw from")
+def _has_legal_actions(facts, row):
+    """Placed states of a masked game have legal actions only where the reference places them."""
+    masked = facts.pair.subject.contract.masked
+    return not masked or facts.oracle is None or "places" in facts.oracle
+
+
+_placed = pytest.mark.needs(
+    *("contract.placed", "candidate.load", "oracle.load"),
+    when=_has_legal_actions,
+    why="needs oracle.places",
+)
 
 
 def _first_wrong(found, count):
@@ -27,9 +31,9 @@ def _first_wrong(found, count):
     return int(np.flatnonzero(wrong)[0]), int(wrong.sum())
 
 
+@_placed
 def test_step_from_placed_states_matches_the_oracle(lab):
     """One step from states over the whole declared range gives the oracle's frame."""
-    _require_load(lab)
     contract, count = lab.contract, lab.contract.placed
     states, actions = lab.reference.states(count, "placed", dtype=lab.runner.dtype)
     actions = actions[None]
@@ -51,11 +55,10 @@ def test_step_from_placed_states_matches_the_oracle(lab):
         lab.fail("; ".join(broken))
 
 
+@_placed
+@pytest.mark.needs("candidate.restart", "oracle.restart")
 def test_restart_of_placed_states_matches_the_oracle(lab):
     """The auto-reset keeps and clears the same fields as the reference's."""
-    _require_load(lab)
-    if not (lab.runner.offers("restart") and lab.oracle.offers("restart")):
-        pytest.skip("no auto-reset to compare")
     contract, count = lab.contract, lab.contract.placed
     states, _ = lab.reference.states(count, "restart", dtype=lab.runner.dtype)
     starts = some_starts(contract, count)

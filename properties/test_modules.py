@@ -13,12 +13,9 @@ pytestmark = pytest.mark.level1
 INPUTS = 16384
 
 
+@pytest.mark.needs("candidate.call", "oracle.call")
 def test_module_matches_the_oracle(lab, module):
     """The module called alone gives the oracle's outputs, input by input."""
-    if not lab.runner.offers("call"):
-        pytest.skip("the candidate has no `call`")
-    if not lab.oracle.offers("call"):
-        pytest.skip("the oracle has no `call`")
     declared = lab.contract.module(module)
     inputs = lab.reference.module_inputs(declared, INPUTS, "module", module, dtype=lab.runner.dtype)
     want = lab.oracle.call(module, inputs)

@@ -44,20 +44,18 @@ def _require_parts_vary(contract, named):
         )
 
 
+@pytest.mark.needs("contract.randomness.parts")
 def test_oracles_starts_vary_in_every_randomised_part(reference):
     """Different seeds give different episodes, each randomised part by itself."""
-    if not reference.contract.randomness.parts:
-        pytest.skip("the contract declares no randomised part")
     starts = some_starts(reference.contract, SEEDS)
     frames = [flatten(reference.oracle.reset(take_lanes(starts, i))) for i in range(SEEDS)]
     named = {path: np.stack([f[path] for f in frames]) for path in frames[0]}
     _require_parts_vary(reference.contract, named)
 
 
+@pytest.mark.needs("contract.randomness.parts")
 def test_candidates_starts_vary_in_every_randomised_part(lab):
     """Lanes with different seeds differ, each randomised part by itself."""
-    if not lab.contract.randomness.parts:
-        pytest.skip("the contract declares no randomised part")
     _, named = lab.runner.reset(some_starts(lab.contract, SEEDS))
     _require_parts_vary(lab.contract, named)
 
@@ -92,11 +90,11 @@ def test_same_seed_gives_the_same_episode(lab):
     assert set(_signature(lab.runner.reset(same)[1])) == {first[0]}
 
 
+# A start's fields were made for its seed.
+@pytest.mark.needs("not contract.starts")
 def test_both_words_of_the_seed_matter(lab):
     """A seed is 64 bits: changing either word changes some episode's start or course."""
     starts = some_starts(lab.contract, SEEDS)
-    if lab.contract.starts:
-        pytest.skip("the start's fields were made for these seeds")
     actions = sample_actions(lab.contract, SEEDS, lab.reference.rng("words"))
     base = _signature(lab.runner.reset(starts)[1])
     for word in (0, 1):
@@ -109,11 +107,10 @@ def test_both_words_of_the_seed_matter(lab):
         assert changed, f"word {word} of the seed changes nothing"
 
 
+@pytest.mark.needs("candidate.restart", "contract.randomness.parts")
 def test_consecutive_restarts_differ(lab):
     """The auto-reset does not begin the same episode again and again."""
     contract = lab.contract
-    if not (lab.runner.offers("restart") and contract.randomness.parts):
-        pytest.skip("the candidate has no restart, or nothing is random")
     state, first = lab.runner.reset(some_starts(contract, SEEDS))
     seen = [first]
     actions = sample_actions(contract, SEEDS, lab.reference.rng("restarts"))

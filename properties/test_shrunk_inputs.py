@@ -46,15 +46,21 @@ def _values(field):
     )
 
 
+def _is_drawn_here(facts, row):
+    """Boards that only the reference places are those of `test_modules`."""
+    contract = facts.pair.subject.contract
+    places = facts.oracle is not None and "places" in facts.oracle
+    return not (places and of_a_board(contract.module(row["module"]), contract))
+
+
+@pytest.mark.needs(
+    *("candidate.call", "oracle.call"), when=_is_drawn_here, why="only the reference places these"
+)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
     """Sixteen inputs a call; the report shows the simplest one that differs."""
-    if not (lab.runner.offers("call") and lab.oracle.offers("call")):
-        pytest.skip("calling a module alone needs `call` on both sides")
     declared = lab.contract.module(module)
-    if of_a_board(declared, lab.contract) and lab.oracle.offers("places"):
-        pytest.skip("only the reference places boards of this game: see test_modules")
     row = st.fixed_dictionaries({field.name: _values(field) for field in declared.inputs})
     rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))
     rows += rows[:1] * (ROWS - len(rows))

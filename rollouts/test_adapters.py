@@ -7,17 +7,41 @@ import pytest
 
 from twinstep._lib.json_values import text_of
 from twinstep.compare.autoreset import ExpectedSteps, expected_of, mismatch, with_ends
+from twinstep.contract import Discrete
 from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep, lane_seeds
-from twinstep.errors import UserError
-from twinstep.rollouts.test_shipped import VIEWS, _env, _recordings, _require, _seeds, stepped
+from twinstep.errors import CandidateBroken, UserError
+from twinstep.project import registry
+from twinstep.rollouts.test_shipped import VIEWS, _recordings, _require, _seeds, ships, stepped
 
 # The adapters see nothing of a variant but its actions' kind.
-pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep"), pytest.mark.one_variant]
+pytestmark = [
+    pytest.mark.level3,
+    pytest.mark.gates("lockstep"),
+    pytest.mark.one_variant,
+    # What ships runs in the process that compares.
+    pytest.mark.needs("run.in_process"),
+]
 
 LANES, MOMENTS = 8, 24
 #: Another convention or another auto-reset of the same step.
 _recompiles = pytest.mark.recompiles
+_single_player = pytest.mark.needs(
+    when=lambda facts, row: facts.pair.subject.contract.players == 1, why="needs one player"
+)
+
+
+def _saves(facts, row):
+    """A state is saved by `frame`, which the core has for JAX candidates."""
+    return facts.candidate is None or bool({"pure", "frame"} & set(facts.candidate.methods))
+
+
+def _others(subject, name):
+    """Return the other candidates of a variant that can run on this machine."""
+    return [p for p in registry.pairs(subject) if p.candidate.name != name and not p.probe.problem]
+
+
+_is_saved = pytest.mark.needs("candidate.load", when=_saves, why="needs candidate.frame")
 MODES = ["same-step", *(pytest.param(m, marks=_recompiles) for m in VIEWS if m != "same-step")]
 
 
@@ -34,10 +58,7 @@ def _expected(lab, mode, lanes=LANES):
     """Return what these lanes must give, until half of them have seen an end; and their seeds."""
     _, frames, actions = next(_recordings(lab))
     whole = expected_of(lab.contract, frames, actions)
-    try:
-        part, chosen = with_ends(whole, lanes)
-    except ValueError as error:
-        pytest.skip(str(error))
+    part, chosen = with_ends(whole, lanes)
     return VIEWS[mode](lab.contract, part), _seeds(lab, actions.shape[1])[chosen]
 
 
@@ -57,20 +78,15 @@ def _flat(lab, actions):
     return actions[:, :, 0]
 
 
-def _traceable(lab, mode):
-    env = _env(lab, mode)
-    if not env.traceable:
-        pytest.skip("this convention needs a JAX backend")
-    return env
-
-
 @pytest.mark.parametrize("values", [5, pytest.param(6, marks=_recompiles)])
+@_single_player
+@ships("same-step")
+@pytest.mark.needs("candidate.pure")
 def test_gymnax_steps_match_the_oracle(lab, values):
     """A vmapped, scanned loop in gymnax's convention, as JAX trainers write it."""
     from twinstep.adapters.gymnax import Gymnax
 
-    _single_player(lab)
-    env = Gymnax(_traceable(lab, "same-step"), values)
+    env = Gymnax(lab.env("same-step"), values)
     expected, seeds = _expected(lab, "same-step")
     keys = jnp.asarray(seeds)
     with env.env._precision():
@@ -94,13 +110,14 @@ def test_gymnax_steps_match_the_oracle(lab, values):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@_single_player
+@ships()
+@pytest.mark.needs("package.gymnasium")
 def test_gymnasium_vector_steps_match_the_oracle(lab, mode):
     """Gymnasium's VectorEnv under each of its auto-reset modes, in any backend."""
-    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
     from twinstep.adapters.gymnasium import VectorEnv
 
-    _single_player(lab)
-    vector = VectorEnv(_env(lab, mode), LANES)
+    vector = VectorEnv(lab.env(mode), LANES)
     expected, seeds = _expected(lab, mode)
     vector._state, _ = vector.env.reset(seeds)
     rows = []
@@ -116,12 +133,13 @@ def test_gymnasium_vector_steps_match_the_oracle(lab, mode):
     _compare(lab, mode, expected, rows)
 
 
+@_single_player
+@ships("same-step")
 def test_puffer_buffers_match_the_oracle(lab):
     """PufferLib's five values, written into buffers that the caller shares."""
     from twinstep.adapters.puffer import Puffer
 
-    _single_player(lab)
-    env = _env(lab, "same-step")
+    env = lab.env("same-step")
     shared = np.zeros((LANES, *lab.contract.observation.shape), lab.contract.observation.dtype)
     puffer = Puffer(env, LANES, {"observations": shared})
     expected, seeds = _expected(lab, "same-step")
@@ -135,13 +153,14 @@ def test_puffer_buffers_match_the_oracle(lab):
     _compare(lab, "same-step", expected, rows)
 
 
+@_single_player
+@ships("same-step")
+@pytest.mark.needs("package.gymnasium")
 def test_stable_baselines_steps_match_the_oracle(lab):
     """Stable-Baselines3's VecEnv: last observations are in the infos."""
-    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
     from twinstep.adapters.sb3 import VecEnv
 
-    _single_player(lab)
-    vec = VecEnv(_env(lab, "same-step"), LANES)
+    vec = VecEnv(lab.env("same-step"), LANES)
     expected, seeds = _expected(lab, "same-step")
     vec.vector._state, _ = vec.vector.env.reset(seeds)
     over, cut = expected.heads["terminated"], expected.heads["truncated"]
@@ -156,15 +175,16 @@ def test_stable_baselines_steps_match_the_oracle(lab):
     _compare(lab, "same-step", expected, rows)
 
 
+@_single_player
+@ships("same-step")
+@pytest.mark.needs("package.torch")
 def test_torch_tensors_match_the_oracle(lab):
     """Tensors in and out; what the caller writes into them changes nothing."""
-    pytest.importorskip("torch", reason="torch is not installed: make trainers")
     import torch
 
     from twinstep.adapters.torch import Torch
 
-    _single_player(lab)
-    env = Torch(_env(lab, "same-step"))
+    env = Torch(lab.env("same-step"))
     expected, seeds = _expected(lab, "same-step")
     state, _ = env.env.reset(seeds)
     rows = []
@@ -178,15 +198,18 @@ def test_torch_tensors_match_the_oracle(lab):
     _compare(lab, "same-step", expected, rows)
 
 
+@_single_player
+@ships("off")
+@pytest.mark.needs(
+    "candidate.pure",
+    when=lambda facts, row: isinstance(facts.pair.subject.contract.action, Discrete),
+    why="needs discrete actions",
+)
 def test_pgx_games_match_the_oracle(lab):
     """pgx's State, one game a lane, vmapped; after the end nothing changes."""
     from twinstep.adapters.pgx import Pgx
-    from twinstep.contract import Discrete
 
-    if not isinstance(lab.contract.action, Discrete):
-        pytest.skip("pgx knows discrete actions only")
-    _single_player(lab)
-    game = Pgx(_traceable(lab, "off"))
+    game = Pgx(lab.env("off"))
     expected, seeds = _expected(lab, "off")
     state = jax.vmap(game.init)(jnp.asarray(seeds))
     step = jax.jit(jax.vmap(game.step))
@@ -206,11 +229,12 @@ def test_pgx_games_match_the_oracle(lab):
 
 
 @_recompiles
+@ships("off")
 def test_players_games_match_the_oracle(lab):
     """PettingZoo's dictionaries by player, one game."""
     from twinstep.adapters.players import Players
 
-    env = _env(lab, "off")
+    env = lab.env("off")
     _, frames, actions = next(_recordings(lab))
     game = Players(env)
     game._state, now = env.reset(_seeds(lab, 1))
@@ -242,11 +266,11 @@ def _unequal(path, t, got, want):
 
 
 @pytest.mark.parametrize("mode", MODES)
+@ships()
+@_is_saved
 def test_saved_and_cloned_states_continue_exactly(lab, mode):
     """A state saved in the middle, restored or cloned, goes on as the state it was taken from."""
-    env = _env(lab, mode)
-    if not lab.runner.offers("load") or not (env.traceable or lab.runner.offers("frame")):
-        pytest.skip("saving needs `frame` and `load`")
+    env = lab.env(mode)
     expected, seeds = _expected(lab, mode, _lanes(lab))
     half = len(expected.actions) // 2
     state, _ = env.reset(seeds)
@@ -289,18 +313,27 @@ def _differing(want, got):
     return f"after a restored state {', '.join(names)} differ" if names else ""
 
 
+@ships("same-step")
+@_is_saved
+@pytest.mark.needs(
+    when=lambda facts, row: _others(facts.pair.subject, facts.pair.candidate.name),
+    why="needs another candidate that can run here",
+)
 def test_every_backend_restores_a_state_of_every_other(lab):
     """What one backend has saved another plays on, to the last bit."""
-    env = _env(lab, "same-step")
+    env = lab.env("same-step")
     subject = lab.pair.subject
-    others = [ref.name for ref in subject.env.candidates if ref.name != lab.pair.candidate.name]
     expected, seeds = _expected(lab, "same-step", _lanes(lab))
     state, _ = env.reset(seeds)
     half = len(expected.actions) // 2
     state, _ = stepped(env, state, expected.actions[:half])
     saved = env.save(state)
-    for name in others:
-        other = Env(subject, name, "same-step")
+    for pair in _others(subject, lab.pair.candidate.name):
+        name = pair.candidate.name
+        try:
+            other = Env(subject, name, "same-step")
+        except CandidateBroken:
+            continue  # its own tests say so
         _, steps = stepped(other, other.restore(saved), expected.actions[half:])
         part = ExpectedSteps(
             expected.actions[half:],
@@ -311,15 +344,11 @@ def test_every_backend_restores_a_state_of_every_other(lab):
         assert not problem, f"{lab.pair.candidate.name} -> {name}: {problem}"
 
 
+@ships("off")
 def test_lanes_of_a_made_environment_begin_with_the_seeds_it_promises(lab):
     """reset(seed=s, lanes=n) is reset of (s, 0), (s + 1, 0), ..."""
-    env = _env(lab, "off")
+    env = lab.env("off")
     lanes = _lanes(lab)
     _, one = env.reset(7, lanes)
     _, two = env.reset(lane_seeds(7, lanes))
     assert np.asarray(one.obs).tobytes() == np.asarray(two.obs).tobytes()
-
-
-def _single_player(lab):
-    if lab.contract.players != 1:
-        pytest.skip("this convention knows one player")

@@ -13,22 +13,20 @@ pytestmark = pytest.mark.level3
 
 
 @pytest.mark.gates("lockstep")
+@pytest.mark.needs("rules.lockstep")
 def test_episodes_match(lab, driver):
     """Every recorded episode, replayed without correction, agrees under the lockstep gates."""
     gates = lab.rules.lockstep()
-    if not gates:
-        pytest.skip("every field of this candidate has a resync or window gate")
     traces = lab.traces(driver)
     lab.notes["compared"] = [f"lockstep {driver}"]
     lab.require_equal(check_episodes(lab.runner, traces, gates))
 
 
 @pytest.mark.gates("resync")
+@pytest.mark.needs("rules.from_states")
 def test_steps_from_the_oracles_states_match(lab, driver):
     """Short runs from the oracle's own states agree under the resync and window gates."""
     rules = lab.rules
-    if not rules.from_states():
-        pytest.skip("every field of this candidate is compared in lockstep")
     traces = lab.traces(driver)
     lab.notes["compared"] = [f"resync {driver}"]
     outcome = check_from_states(lab.runner, traces, rules)
@@ -40,10 +38,9 @@ def test_steps_from_the_oracles_states_match(lab, driver):
 
 
 @pytest.mark.gates("horizon")
+@pytest.mark.needs("rules.horizons")
 def test_episodes_stay_together_as_long_as_the_gate_asks(lab, driver):
     """Whole episodes from the same start, never corrected, part no sooner than the gate allows."""
-    if not lab.rules.horizons():
-        pytest.skip("no gate of this candidate asks how long episodes stay together")
     traces = lab.traces(driver)
     lab.notes["compared"] = [f"horizon {driver}"]
     outcome, broken = check_horizons(lab.runner, traces, lab.rules)
@@ -53,12 +50,13 @@ def test_episodes_stay_together_as_long_as_the_gate_asks(lab, driver):
 
 
 @pytest.mark.gates("averages")
+@pytest.mark.needs(
+    "rules.averages",
+    when=lambda facts, row: row["driver"] not in drivers.LOOKING,
+    why="this driver looks ahead in the oracle: it cannot play on the candidate",
+)
 def test_whole_episodes_are_alike_on_average(lab, driver):
     """Returns and moments of whole episodes are equivalent, whatever their single steps are."""
-    if not lab.rules.averages():
-        pytest.skip("no gate of this candidate asks what episodes are like on average")
-    if driver in drivers.LOOKING:
-        pytest.skip("this driver looks ahead in the oracle: it cannot play on the candidate")
     lab.notes["compared"] = [f"averages {driver}"]
     outcome, broken = check_averages(
         lab.runner, lab.traces(driver), lab.rules, _on_candidate(lab, driver)

@@ -23,7 +23,12 @@ from twinstep.inputs.batching import WINDOW
 from twinstep.inputs.sampling import sample_actions
 from twinstep.inputs.seeds import seeds
 
-pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
+pytestmark = [
+    pytest.mark.level3,
+    pytest.mark.gates("lockstep"),
+    # What ships runs in the process that compares.
+    pytest.mark.needs("run.in_process"),
+]
 
 #: How far the largest batch is played here.
 SHORT = 64
@@ -40,16 +45,19 @@ def _is_large(contract):
     return 2 * size * SHORT * contract.largest_batch > 1 << 30
 
 
-def _env(lab, mode):
-    contract = lab.contract
-    if contract.auto_resets == ("off",):
-        pytest.skip("this variant exists for its proof only")
-    if mode not in contract.auto_resets:
-        pytest.skip(f"this variant does not ship with auto-reset '{mode}'")
-    runner = lab.runner
-    if mode != "off" and not (hasattr(runner.candidate, "pure") or runner.offers("auto_step")):
-        pytest.skip("the candidate has no auto-reset (no `auto_step`)")
-    return lab.env(mode)
+def ships(mode=""):
+    """Mark a test of `make` under an auto-reset: `mode`, or the test's parameter of that name."""
+    return pytest.mark.needs(
+        when=lambda facts, row: _ships(facts, mode or row["mode"]),
+        why=f"needs auto-reset '{mode}'" if mode else "needs this auto-reset",
+    )
+
+
+def _ships(facts, mode):
+    """A variant that only has auto-reset 'off' exists for its proof."""
+    modes, made = facts.pair.subject.contract.auto_resets, facts.candidate
+    resets = made is None or {"pure", "auto_step"} & set(made.methods)
+    return mode in modes and modes != ("off",) and (mode == "off" or bool(resets))
 
 
 def _recordings(lab):
@@ -78,10 +86,11 @@ VIEWS = {
 }
 
 
+@ships()
 @pytest.mark.parametrize("mode", VIEWS)
 def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
     """Rollout and state, several episodes long, agree with the oracle's own auto-reset."""
-    env = _env(lab, mode)
+    env = lab.env(mode)
     gates = lab.rules.lockstep()
     for driver, frames, actions in _recordings(lab):
         expected = VIEWS[mode](lab.contract, expected_of(lab.contract, frames, actions))
@@ -96,13 +105,13 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
     lab.notes["auto_reset"] = [mode]
 
 
+@ships()
+@pytest.mark.needs("rules.from_states", "candidate.load")
 @pytest.mark.parametrize("mode", ["off", "same-step"])
 @pytest.mark.gates("resync")
 def test_shipped_steps_from_the_oracles_states_match(lab, mode):
     """Every recorded step, ends and next starts too, each from the oracle's own state."""
-    env = _env(lab, mode)
-    if not (lab.rules.from_states() and lab.runner.offers("load")):
-        pytest.skip("compared in lockstep, or the candidate has no `load`")
+    env = lab.env(mode)
     for driver, frames, actions in _recordings(lab):
         count, lanes = actions.shape[:2]
         expected = expected_of(lab.contract, frames, actions)
@@ -150,13 +159,12 @@ def _fields_differ(lab, frame, frames, gates):
     return f"after the last step {', '.join(sorted(found))} differ" if found else ""
 
 
+# A recording's states lack hidden fields: then the next test begins at starts.
+@ships("same-step")
+@pytest.mark.needs("not contract.hidden", "candidate.load")
 def test_recorded_lanes_match_inside_the_largest_batch(lab):
     """Recorded lanes around their ends, at random places among the most that are measured."""
-    env = _env(lab, "same-step")
-    if lab.contract.hidden:
-        pytest.skip("the recording's states lack hidden fields: the next test begins at starts")
-    if not lab.runner.offers("load"):
-        pytest.skip("placing lanes before their ends needs `load`")
+    env = lab.env("same-step")
     gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(lab))
     short = PART if _is_large(lab.contract) else SHORT
@@ -184,11 +192,11 @@ def test_recorded_lanes_match_inside_the_largest_batch(lab):
     lab.notes["batches"] = [batch]
 
 
+@ships("same-step")
+@pytest.mark.needs("contract.hidden")
 def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(lab):
     """Recorded lanes from their starts through a first end, among the most that are measured."""
-    env = _env(lab, "same-step")
-    if not lab.contract.hidden:
-        pytest.skip("the test before begins right at the ends")
+    env = lab.env("same-step")
     gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(lab))
     whole = expected_of(lab.contract, frames, actions)

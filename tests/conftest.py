@@ -1,7 +1,10 @@
+import os
 import re
 import signal
+import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from twinstep._lib import paths
 from twinstep.oracles.pong import upstream
@@ -11,11 +14,38 @@ from twinstep.testing.harness import Harness, Lab, RunSettings
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.requirements import need
 
+_COMMON = {
+    # Compilation happens inside an example.
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+    "report_multiple_bugs": False,
+}
+settings.register_profile("dev", max_examples=25, **_COMMON)
+settings.register_profile(
+    "ci", max_examples=100, derandomize=True, print_blob=True, database=None, **_COMMON
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
 
 def pytest_ignore_collect(config):
-    """No test here has a level: a run of levels alone need not import them, which takes 1 s."""
+    """No test here has a level or verifies an environment.
+
+    A run of levels alone need not import them, which takes 1 s, nor one of `--env`.
+    """
     wanted = re.fullmatch(r"level\d( or level\d)*", config.option.markexpr.strip())
-    return True if wanted else None
+    return True if wanted or config.option.twinstep_env else None
+
+
+@pytest.fixture(autouse=True)
+def _strict_promotion():
+    """JAX's own rules of promotion hide mistakes. Inside a test only: no candidate relies on it."""
+    if "jax" not in sys.modules:
+        yield
+        return
+    import jax
+
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -87,7 +87,9 @@ NEIGHBOURS = (
         for version in ("3.3.7", "3.8.1", "3.12.0", "3.13.0", "3.14.0", "3.15.0", "3.17.0", "4.0.0")
     ),
     *(
-        Neighbour("emurust", "contracts.emurust:EMURUST", "rust", "pyboy", version, _GAMES)
+        Neighbour(
+            "emurust", "contracts.emurust.declaration:EMURUST", "rust", "pyboy", version, _GAMES
+        )
         for version in ("2.6.1", "2.7.0", "2.8.0", "2.8.1")
     ),
 )

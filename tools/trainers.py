@@ -1,10 +1,11 @@
-"""Trains Pong with trainers of other projects: what `make trainers` runs, after `make setup`.
+"""Test twinstep together with other projects' packages: `make trainers` runs it after `make setup`.
 
-`python tools/trainers.py [NAME ...]`, of `rejax`, `sb3` and `puffer`; all without a name. Each
-has a lock with hashes and an environment of its own under `.venv-trainers/`, built again when the
-lock changes. A test that is skipped there is a failure. `peers`, which runs only if named, has no
-tests: its environment is what `twinstep bench halfcheetah` measures others in, and its Python's
-path is printed. Standard library only.
+`python tools/trainers.py [NAME ...]`. `rejax`, `sb3` and `puffer` train Pong with other projects'
+trainers; `plugins` runs the suite's plugin beside other pytest plugins. No name: all of them. Each
+has a lock with hashes and an environment of its own under `.venv-trainers/`, rebuilt when the lock
+changes. A skipped test is a failure there. `peers` runs only if named and has no tests:
+`twinstep bench halfcheetah` measures other projects in its environment, and the path of its Python
+is printed. Standard library only.
 """
 
 import hashlib
@@ -18,20 +19,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".venv-trainers"
 WHEELS = ROOT / ".venv" / "setup" / "wheel"
-TESTS = "tests/adapters"
+TESTS = "tests"
 PIP = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-compile")
-#: What each runs, of TESTS.
+#: Name of an environment -> its tests, below TESTS.
 TRAINERS = {
-    "rejax": ("test_trainers_rejax.py",),
+    "rejax": ("adapters/test_trainers_rejax.py",),
     "sb3": (
-        "test_trainers_sb3.py",
-        "test_sb3_adapter.py",
-        "test_torch_adapter.py",
-        "test_trainers_torch.py",
-        "test_adapter_bugs.py::test_torch_tensors_that_are_late_by_a_step_are_found",
-        "test_adapter_bugs.py::test_a_vec_env_that_tells_an_end_wrongly_is_found",
+        "adapters/test_trainers_sb3.py",
+        "adapters/test_sb3_adapter.py",
+        "adapters/test_torch_adapter.py",
+        "adapters/test_trainers_torch.py",
+        "adapters/test_adapter_bugs.py::test_torch_tensors_that_are_late_by_a_step_are_found",
+        "adapters/test_adapter_bugs.py::test_a_vec_env_that_tells_an_end_wrongly_is_found",
     ),
-    "puffer": ("test_trainers_puffer.py",),
+    "puffer": ("adapters/test_trainers_puffer.py",),
+    "plugins": ("testing/test_foreign_plugins.py",),
 }
 #: Environments that are only built.
 UNTESTED = ("peers",)
@@ -42,7 +44,7 @@ def lock_of(name: str) -> Path:
 
 
 def key(name: str) -> str:
-    """Hash of what an environment is made of, but for the Rust wheel."""
+    """Return the hash of all that an environment is made of, except the Rust wheel."""
     parts = [sys.version, os.path.realpath(sys.executable), str(ROOT), *PIP]
     text = "\0".join([*parts, lock_of(name).read_text(), (ROOT / "pyproject.toml").read_text()])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -53,7 +55,7 @@ def run(*command: str | Path) -> int:
 
 
 def build(name: str) -> Path:
-    """Return the Python of the trainer's environment, which is built if it is not there."""
+    """Return the Python of an environment; build the environment if it is missing or outdated."""
     folder = HOME / name
     stamp, python = folder / "stamp", folder / "bin" / "python"
     # -I: a PYTHONPATH or a user's site folder must not pass for an installed package.
@@ -61,7 +63,7 @@ def build(name: str) -> Path:
     if not (stamp.exists() and stamp.read_text() == key(name)):
         began = time.monotonic()
         shutil.rmtree(folder, ignore_errors=True)
-        # --no-deps: the lock is complete, but for what its packages need on a GPU only.
+        # --no-deps: the lock is complete, except for what its packages need only on a GPU.
         for command in (
             (os.path.realpath(sys.executable), "-m", "venv", folder),
             (*pip, "--no-deps", "--require-hashes", "-r", lock_of(name)),
@@ -79,7 +81,7 @@ def build(name: str) -> Path:
 
 
 def test(name: str) -> int:
-    """Run the tests of a trainer; return 0 if all passed and none was skipped."""
+    """Run the tests of an environment; return 0 if all passed and none was skipped."""
     if name in UNTESTED:
         print(build(name))
         return 0

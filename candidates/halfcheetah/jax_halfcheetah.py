@@ -48,6 +48,7 @@ class HalfCheetahJax(JaxCandidate):
             modules={name: _call(part, dtype) for name, part in modules.MODULES.items()},
             explain=explain,
             dtype=dtype,
+            strict=True,
         )
 
 

@@ -38,6 +38,7 @@ PROGRAMS = Programs(
     modules=CALLS,
     lanes=-1,
     scanned=False,
+    strict=True,
 )
 
 

@@ -44,6 +44,7 @@ class PongJax(JaxCandidate):
             load=None if stock else _load,
             modules=_modules(params),
             explain=explain,
+            strict=True,
         )
 
 

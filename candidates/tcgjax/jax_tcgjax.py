@@ -39,6 +39,7 @@ PROGRAMS = Programs(
     load=lambda fields: State(**fields),
     modules=CALLS,
     scanned=False,
+    strict=True,
 )
 
 

@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness, Role
-from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Variant
 from twinstep.errors import UserError
 from twinstep.plans import PPO, Transfer
 
@@ -42,12 +41,12 @@ from .roms.random_programs import SIZE, random_program
 from .state import HIDDEN, SHOWN, Item, shape_of
 
 #: Level 4 plays 12 seconds. In longer episodes the spread of scores grows faster than the scores.
-_LEARNED = {"observe": "values", "max_episode_steps": 30}
+LEARNED = {"observe": "values", "max_episode_steps": 30}
 _PLAIN = {"rules": "", "frame_skip": 24}
 _PPO = PPO(lanes=32, steps=64, learning_rate=3e-3, entropy=0.003)
 #: Level 4's requirements for policies that see a game's values. Random play scores 1.5 in catch,
 #: 4.3 in breakout. Breakout's seeds spread by 0.5, too widely for ten to show the margin.
-_TRANSFER = {
+TRANSFER = {
     "catch": Transfer(margin=0.5, solved=7.0, steps=100_000, ppo=_PPO),
     "breakout": Transfer(
         margin=0.5, solved=7.0, steps=100_000, ppo=replace(_PPO, gamma=0.95), episodes=256,
@@ -95,8 +94,8 @@ def contract(params: Mapping[str, Any]) -> Contract:
 
 
 def _transfer(params: Mapping[str, Any]) -> Transfer | None:
-    asked = all(params[name] == value for name, value in (_LEARNED | _PLAIN).items())
-    return _TRANSFER.get(params["rom"]) if asked else None
+    asked = all(params[name] == value for name, value in (LEARNED | _PLAIN).items())
+    return TRANSFER.get(params["rom"]) if asked else None
 
 
 def _parts(rules: Rules) -> dict[str, tuple[str, ...]]:
@@ -156,102 +155,18 @@ def _random_start(seed: np.ndarray) -> dict[str, np.ndarray]:
     return {"rom": np.frombuffer(rom, np.uint8).copy()}
 
 
-_RUST, _FACE = "rust/emurust/src", "rust/twinstep_rust/src/emurust"
-#: Part of the machine -> where the candidate has it, the fields it owns: a difference is put down
-#: to the owners of what differs. None can be called alone.
-_OWNED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "processor": (
-        f"{_RUST}/execute.rs:step",
-        ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
-    ),
-    "picture": (f"{_RUST}/lcd.rs:event", ("screen", "obs")),
-    "hardware": (f"{_RUST}/bus.rs:read_io", ("io", "ie")),
-    "sprites": (f"{_RUST}/dma.rs:tick_dma", ("oam", "fea0")),
-    "memory": (f"{_RUST}/bus.rs:write_slow", ("wram", "hram", "vram")),
-    "cartridge": (f"{_RUST}/mapper.rs:write_mapper", ("cart_ram",)),
-    "rules": (f"{_FACE}/rules.rs:reward", ("reward", "terminated", "truncated", "seen", "elapsed")),
-}
-#: Part of the machine -> the other files of the candidate that are about it.
-_HELPERS: dict[str, tuple[str, ...]] = {
-    "processor": (
-        *("alu", "code", "control", "fused", "handlers", "interrupts", "lazy_flags", "moves"),
-        *("prefixed", "quick", "registers", "stretch", "threaded"),
-        *("idle", "idle_hopes", "idle_lines", "idle_tries", "leap"),
-    ),
-    "picture": (
-        *("lcd/draw", "lcd/draw/sprites", "lcd/leap", "lcd/penalty", "lcd/registers"),
-        *("lcd/sprite_lines", "lcd/stat"),
-    ),
-    "hardware": ("timer", "joypad", "serial", "interrupts", "lcd/registers", "lcd/stat"),
-    "sprites": ("dma_wait",),
-    "memory": ("elsewhere",),
-    "cartridge": ("cartridge",),
+#: Part of the machine -> the fields it owns: a difference is put down to the owners of what
+#: differs. None can be called alone.
+_OWNED = {
+    "processor": ("a", "f", "b", "c", "d", "e", "hl", "sp", "pc", "cycles"),
+    "picture": ("screen", "obs"),
+    "hardware": ("io", "ie"),
+    "sprites": ("oam", "fea0"),
+    "memory": ("wram", "hram", "vram"),
+    "cartridge": ("cart_ram",),
+    "rules": ("reward", "terminated", "truncated", "seen", "elapsed"),
 }
 _MODULES = tuple(
     Module(name, (), tuple(Field(field, "uint8") for field in fields))
-    for name, (_, fields) in _OWNED.items()
-)
-
-EMURUST = Environment(
-    name="emurust",
-    contract=contract,
-    oracle=OracleRef(
-        title="PyBoy 2.8.1",
-        factory="twinstep.oracles.emurust.bridge:EmuRustOracle",
-        probe="twinstep.oracles.emurust.upstream:probe",
-        package="twinstep.oracles.emurust",
-        upstream=("pyboy",),
-        bench="twinstep.oracles.emurust.native:runners",
-        measured=("heavy", "catch", "explorer", "breakout", "poll_ly", "poll_stat", "poll_flag"),
-        batches=(1, 8, 128),
-        work=1 << 12,
-    ),
-    candidates=(
-        CandidateRef(
-            "rust",
-            "twinstep.candidates.emurust.rust_emurust:EmuRust",
-            edit=("rust/emurust/**", "rust/twinstep_rust/src/emurust/**"),
-            sources={
-                **{name: place for name, (place, _) in _OWNED.items()},
-                "step": f"{_RUST}/machine.rs:frame",
-                "reset": f"{_RUST}/machine.rs:new",
-            },
-            helpers={
-                **{
-                    name: tuple(f"{_RUST}/{file}.rs" for file in files)
-                    for name, files in _HELPERS.items()
-                },
-                "step": (f"{_FACE}/play.rs", f"{_FACE}/lane.rs"),
-            },
-            packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
-            probe="twinstep.candidates.emurust.rust_emurust:probe",
-            build="twinstep.candidates.emurust.rust_emurust:build",
-            tests=tuple(
-                f"twinstep.tests.envs.emurust.test_rust_{name}"
-                for name in ("limits", "bad_input", "candidate")
-            ),
-        ),
-    ),
-    variants=(
-        *(Variant(name, {"rom": name}) for name in GAMES),
-        Variant("random", {"rom": "random", "max_episode_steps": 20}),
-        Variant("catch-half", {"rom": "catch", "observe": "half"}),
-        *(Variant(f"{name}-values", {"rom": name, **_LEARNED}) for name in _TRANSFER),
-    ),
-    parameters=(
-        Parameter("rom", "catch", f"one of {', '.join(GAMES)}, random, given; or a ROM file", str),
-        Parameter(
-            "rules", "", "rewards and ends: the game's own, pokemon_red, or a Python file", str
-        ),
-        Parameter("frame_skip", 24, "frames played per step"),
-        Parameter("max_episode_steps", 160, "steps after which an episode is truncated"),
-        Parameter(
-            "observe",
-            "full",
-            "the picture, every second pixel of every second line of it, or the rules' values",
-            str,
-            ("full", "half", "values"),
-        ),
-    ),
-    doc="A Game Boy plays a cartridge; the agent holds its buttons.",
+    for name, fields in _OWNED.items()
 )

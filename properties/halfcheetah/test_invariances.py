@@ -26,7 +26,11 @@ from twinstep.properties.halfcheetah.test_physics import (
     times,
 )
 
-pytestmark = [pytest.mark.level1, pytest.mark.environment("halfcheetah")]
+pytestmark = [
+    pytest.mark.level1,
+    pytest.mark.environment("halfcheetah"),
+    pytest.mark.needs("candidate.call"),
+]
 
 #: Lanes of a step: as in level 3, so that nothing further is compiled.
 LANES = RECORDED

@@ -12,7 +12,17 @@ from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
 from twinstep.inputs.sampling import some_starts
 
-pytestmark = [pytest.mark.level1, pytest.mark.environment("pong")]
+pytestmark = [
+    pytest.mark.level1,
+    pytest.mark.environment("pong"),
+    # The C library's generator cannot be placed.
+    pytest.mark.needs("candidate.load", "oracle.load"),
+]
+#: A step that has later frames than its first one.
+_several_frames = pytest.mark.needs(
+    when=lambda facts, row: facts.pair.subject.contract.params["frameskip"] > 1,
+    why="needs several frames a step",
+)
 
 #: Every batch is padded to this, so that a compiled candidate is compiled once.
 LANES = 8
@@ -43,8 +53,6 @@ def answers(lab, *cases):
 
     Fails with a report where the candidate's frames differ.
     """
-    if not (lab.runner.offers("load") and lab.oracle.offers("load")):
-        pytest.skip("the C library's generator cannot be placed")
     padded = [*cases, *[cases[0]] * (LANES - len(cases))]
     states = {
         field.name: np.stack([np.asarray(s[field.name], field.dtype) for s, _ in padded])
@@ -83,22 +91,20 @@ def test_quirk_1_a_point_in_the_first_frame_shows_the_step_before(lab):
     assert (frames["state.ball_x"] == 100).all()
 
 
+@_several_frames
 def test_quirk_1_a_point_in_a_later_frame_shows_the_frame_before(lab):
     """The buffer keeps the last observed frame."""
-    if not later(lab):
-        pytest.skip("one frame a step: the frame before is the step before")
     frames = answers(lab, (placed(ball_x=15.0, ball_vx=-10.0), STAY))
     assert frames["reward"][0, 0] == 1
     assert frames["obs"][0, 0, 2] == np.float32(5) / np.float32(500)
 
 
+@_several_frames
 def test_quirk_3_a_later_reward_replaces_an_earlier_one(lab):
     """Lines 176, 196, 207: rewards of one step's frames do not add up.
 
     Only a ball faster than any in play earns two in a step: 400 a frame.
     """
-    if not later(lab):
-        pytest.skip("one frame a step holds one reward")
     fast = {"ball_x": 400.0, "ball_vx": 400.0, "paddle_yr": 490.0}
     frames = answers(
         lab,

@@ -16,10 +16,12 @@ BATTLES, PART = 5000, 500
 HORIZON = 1100
 
 
+@pytest.mark.needs(
+    when=lambda facts, row: facts.pair.subject.variant.name in ("randbats", "anything"),
+    why="random-battle teams and random movesets only",
+)
 def test_ten_thousand_new_random_battles_match(lab):
     """Random-battle teams and random movesets, half each; TWINSTEP_SEED repeats a seed."""
-    if lab.pair.subject.variant.name not in ("randbats", "anything"):
-        pytest.skip("random-battle teams and random movesets only")
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
     lab.notes["lines"] = [f"L3 {lab.pair.label}: {BATTLES} battles of seed {seed}"]
     print(f"TWINSTEP_SEED={seed}")

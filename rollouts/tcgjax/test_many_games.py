@@ -29,10 +29,12 @@ def _rng(lab, what):
 
 
 @pytest.mark.slow
+@pytest.mark.needs(
+    when=lambda facts, row: facts.pair.subject.variant.name in ("apex", "invented"),
+    why="decks of each set by the usual rules only",
+)
 def test_five_thousand_new_games_match(lab):
     """Real and invented cards, half each, by all drivers in turn."""
-    if lab.pair.subject.variant.name not in ("apex", "invented"):
-        pytest.skip("decks of each set by the usual rules only")
     rng = _rng(lab, f"{GAMES} new games")
     ended = 0
     for part in range(GAMES // PART):
@@ -44,10 +46,11 @@ def test_five_thousand_new_games_match(lab):
     assert ended == GAMES
 
 
+@pytest.mark.needs(
+    when=lambda facts, row: facts.pair.subject.variant.name == "apex", why="once is enough"
+)
 def test_games_by_rules_drawn_for_this_run_match(lab):
     """An engine that plays the game from memory instead of by its contract fails."""
-    if lab.pair.subject.variant.name != "apex":
-        pytest.skip("once is enough")
     rng = _rng(lab, "100 games by drawn rules")
     drawn = rng.integers(0, 2**32, (100, 2)).astype(np.uint32)
     starts = starts_of(lab.contract, drawn)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from twinstep.candidates.emurust.rust_emurust import EmuRust
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.diagnosis.case import Case
 from twinstep.diagnosis.diagnose import diagnose
 from twinstep.frames import Frame, Start

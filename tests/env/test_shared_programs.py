@@ -47,8 +47,7 @@ def test_their_tests_run_in_one_process_and_those_of_others_apart():
     }
     assert small == {"pokejax-jax, levels 1 and 2"}
     assert groups.of("properties/test_m.py::test[pong@fs8-jax-ball]") == "pong@fs8-jax"
-    assert groups.of("twinstep/tests/test_a.py::test_b") == "twinstep/tests/test_a.py::test_b"
-    # The tests of a class share what is long in the making.
-    assert (
-        groups.of("twinstep/tests/test_a.py::TestB::test_c[1]") == "twinstep/tests/test_a.py::TestB"
-    )
+    assert groups.of("tests/test_a.py::test_b[1]") == "tests/test_a.py::test_b[1]"
+    # A group of xdist's own, behind an `@`, is kept.
+    assert groups.of("tests/test_a.py::test_b[x@y]") == "tests/test_a.py::test_b[x@y]"
+    assert groups.of("tests/test_a.py::test_b[x@y]@slow ones") == "slow ones"

@@ -13,6 +13,7 @@ from twinstep.project.registry import Pair
 from twinstep.properties import test_modules, test_randomness
 from twinstep.properties.pong import test_quirk_limits, test_quirks
 from twinstep.rollouts import test_lockstep
+from twinstep.testing.applicability import Facts, needs_of, why_not
 from twinstep.testing.harness import Divergence, Harness, Lab
 
 #: A test's name and its body.
@@ -58,8 +59,11 @@ def _call(test: Callable[..., None], lab: Lab) -> None:
     given: dict[str, Any] = {"lab": lab} if "lab" in names else {}
     if "place" in names:
         given["place"] = inspect.unwrap(test_quirks.place)(lab)
+    facts, needs = Facts.of(lab), needs_of(test)
     marks = [m for m in getattr(test, "pytestmark", []) if m.name == "parametrize"]
     for row in [{marks[0].args[0]: value} for value in marks[0].args[1]] if marks else [{}]:
+        if why_not(facts, needs, row):
+            continue
         test(**given, **row)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.frames import Frame, Start, flatten
 from twinstep.oracles.emurust import upstream
 from twinstep.tests.support.requirements import need

@@ -40,7 +40,7 @@ TAKES = "left = np.minimum(first, heap)"
 TAKES_ALL = "left = np.minimum(first, heap + 1)"
 
 #: What the project's own run leaves out is slow to import and of no use to it.
-QUICK = ("--noconftest", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q")
+QUICK = ("-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q")
 #: The one candidate, in few and short episodes.
 SHORT = ("--candidate", "mine", "--driver", "random", "--driver", "sticky", "--episodes", "24")
 

@@ -153,7 +153,7 @@ def _but_for_the_command(project):
 
 FULL = """
 import errno
-from twinstep import paths
+from twinstep._lib import paths
 
 def write_atomically(path, data):
     raise OSError(errno.ENOSPC, "No space left on device")

@@ -11,7 +11,7 @@ from twinstep.contract import Contract, Discrete, Field, Randomness
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Probe, Variant
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.testing import plugin
+from twinstep.testing import collection
 from twinstep.testing.selection import Selection, choose
 
 
@@ -116,7 +116,7 @@ def test_a_declared_driver_beside_the_contracts_plays_only_by_name():
     pair = registry.pairs(registry.subjects(env, {})[0], ["fast"])[0]
 
     def drivers(*wanted):
-        return plugin._drivers(
+        return collection._drivers(
             SimpleNamespace(option=SimpleNamespace(twinstep_driver=wanted)), pair
         )
 

@@ -1,4 +1,4 @@
-"""`twinstep.make`: a verified environment, batched, in plain functions.
+"""`twinstep.make`: a verified environment, batched, as plain functions.
 
 env = twinstep.make("pong-v0")
 state, step = env.reset(seed=0, lanes=4096)
@@ -18,6 +18,7 @@ from twinstep.contract import ActionSpace, Contract, Field
 from twinstep.env import finite_check, serialization
 from twinstep.env.host_engine import NativeEngine, OracleEngine
 from twinstep.env.jax_engine import compiled
+from twinstep.env.spaces import BoxSpace, DiscreteSpace, action_space, observation_space
 from twinstep.env.timestep import StartTable, TimeStep, lane_seeds, with_players
 from twinstep.environment import Variant
 from twinstep.errors import OracleMissing, UserError
@@ -47,11 +48,11 @@ def make(
     next one's first observation, and the last in `final_obs`), `next-step` (the next step of
     that lane begins the episode and ignores its action), or `off`. starts: batched starts
     from which later episodes are drawn, for environments whose starts have fields.
-    debug: whether step and rollout look at what they are given, and raise UserError where an
-    action or a number of the state is not finite; without it they do what the reference does.
+    debug: whether step and rollout raise UserError for an action or a number of the state that is
+    not finite; without it they treat such numbers as the reference does.
     params: the environment's parameters, as in `twinstep envs`.
 
-    Raises UserError (one line with the mend) for anything unknown or missing.
+    Raises UserError (one line with the fix) for anything unknown or missing.
     """
     env = registry.environment(_name_of(id))
     known = {parameter.name: parameter for parameter in env.parameters}
@@ -77,24 +78,27 @@ def make(
 def _name_of(id: str) -> str:
     names = registry.names()
     if id in names:
-        env = registry.environment(id)
-        version = EnvVariant(env, Variant("", {})).contract.version
-        raise UserError(f"environments have versions: write '{version}'")
+        raise UserError(f"environments have versions: write '{_version(id)}'")
     name = id.rpartition("-v")[0]
     if name not in names:
-        versions = [
-            EnvVariant(registry.environment(n), Variant("", {})).contract.version for n in names
-        ]
+        versions = []
+        for known in names:
+            with contextlib.suppress(UserError):  # a broken declaration concerns only its own id
+                versions.append(_version(known))
         raise registry.unknown("environment", id, versions)
     return name
 
 
-class Env:
-    """A batched environment. A state is opaque; a step consumes the one it is given.
+def _version(name: str) -> str:
+    return EnvVariant(registry.environment(name), Variant("", {})).contract.version
 
-    id, backend, auto_reset: as made. contract: what was verified. traceable: whether reset,
-    step and rollout may stand inside the caller's own jit, vmap and scan. independent: whether
-    states of several resets may be stepped in turn. dtype, platform: the implementation's.
+
+class Env:
+    """A batched environment. A state is opaque; a step consumes its state.
+
+    id, backend, auto_reset: as given to `make`. contract: the verified one. traceable: whether
+    reset, step and rollout may be called inside the caller's own jit, vmap and scan. independent:
+    whether states of several resets may be stepped in turn. dtype, platform: the backend's.
     """
 
     def __init__(
@@ -123,25 +127,33 @@ class Env:
         engine = self._engine
         methods = engine.reset, engine.step, engine.rollout, engine.frame
         if self.traceable:
-            made, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
+            jitted, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
             begin, step, rollout = (
-                functools.partial(method, rows) for method in (made.reset, made.step, made.rollout)
+                functools.partial(method, rows)
+                for method in (jitted.reset, jitted.step, jitted.rollout)
             )
-            methods = begin, step, rollout, made.frame
+            methods = begin, step, rollout, jitted.frame
         self._reset, self._step, self._rollout, self._frame = methods
 
-    def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
+    def reset(
+        self, seed: int | Array = 0, lanes: int | None = None, *, num_envs: int | None = None
+    ) -> tuple[Any, TimeStep]:
         """Begin an episode in every lane.
 
         seed: lane k of `lanes` (default 1) begins with seed (seed + k, 0); or u32[N, 2],
-        every lane's own.
+        every lane's own. num_envs: Gymnasium's name for `lanes`.
         """
+        if lanes is not None and num_envs is not None:
+            raise ValueError(f"lanes={lanes} and num_envs={num_envs} mean the same: give one")
+        count = lanes if num_envs is None else num_envs
         if isinstance(seed, int | np.integer):
-            seeds: Any = lane_seeds(int(seed), 1 if lanes is None else lanes)
+            seeds: Any = lane_seeds(int(seed), 1 if count is None else count)
         else:
             seeds = seed
             if seeds.ndim != 2 or seeds.shape[1] != 2:
                 raise ValueError(f"seeds have shape {list(seeds.shape)}; expected [N, 2]")
+            if num_envs not in (None, len(seeds)):
+                raise ValueError(f"num_envs={num_envs}, but there are {len(seeds)} seeds")
         with self._precision():
             return self._reset(seeds)
 
@@ -153,7 +165,7 @@ class Env:
             return self._step(state, with_players(self.contract, self._array(actions), 1))
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
-        """Apply actions [T, N, ...] in one call; time steps come with leading [T, N]."""
+        """Apply actions [T, N, ...] in one call; time steps have a leading [T, N]."""
         if self._debug:
             self._require_finite("rollout", state, actions)
         with self._precision():
@@ -182,10 +194,10 @@ class Env:
         )
 
     def restore(self, data: bytes) -> Any:
-        """Return the state that `save` was given. UserError if it is of another environment."""
+        """Return the saved state. UserError if it is of another environment."""
         fields, seed, ended = serialization.unpack(self.contract, data)
-        can = self._engine._pure.load is not None if self.traceable else self._loads()
-        if not can:
+        loadable = self._engine._pure.load is not None if self.traceable else self._loads()
+        if not loadable:
             raise UserError(f"backend '{self.backend}' cannot load a state of {self.id}")
         return self._load(fields, seed, ended)
 
@@ -199,8 +211,18 @@ class Env:
         """The action space."""
         return self.contract.action
 
+    @property
+    def observation_space(self) -> BoxSpace:
+        """One player's observation space in Gymnasium's terms: low, high, shape, dtype."""
+        return observation_space(self.contract.observation)
+
+    @property
+    def action_space(self) -> DiscreteSpace | BoxSpace:
+        """One player's action space in Gymnasium's terms: n, or low and high; shape, dtype."""
+        return action_space(self.contract.action)
+
     def decode(self, obs: Array) -> dict[str, Array]:
-        """Return an observation [..., K] by the names of its elements."""
+        """Split an observation [..., K] by the names of its elements."""
         names = self.contract.observation.names
         if not names:
             return {"obs": obs}
@@ -208,17 +230,17 @@ class Env:
 
     @property
     def verdict(self) -> Verdict:
-        """What was verified of exactly this: backend, parameters, device, auto-reset."""
+        """The verdict on exactly this backend, device, auto-reset and choice of parameters."""
         return verdict_of(self._subject, self._pair, self.platform, self.auto_reset)
 
     def close(self) -> None:
-        """Free what the environment holds; only the oracle holds anything."""
+        """Free the resources; only the oracle has any."""
         if self.backend == ORACLE:
             self._engine.close()
 
     def __repr__(self) -> str:
-        given = self.contract.params
-        params = "".join(f", {name}={given[name]!r}" for name in sorted(given))
+        chosen = self.contract.params
+        params = "".join(f", {name}={chosen[name]!r}" for name in sorted(chosen))
         return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}'{params})"
 
     def _candidate_engine(self, pair: Pair) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from twinstep.project import registry
+from twinstep.testing.applicability import Facts, needs_of, why_not
 from twinstep.testing.harness import Lab
 
 _TESTS = {
@@ -67,7 +68,10 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
             name, values = marks["parametrize"]
             rows = [{name: value} for value in values]
         place = path.replace(".", "/").replace(":", ".py::")
+        facts, needs = Facts.of(lab), needs_of(test)
         for row in rows:
+            if why_not(facts, needs, row):
+                continue
             label = f"[{next(iter(row.values()))}]" if row else ""
             yield place + label, functools.partial(test, lab, **row)
 

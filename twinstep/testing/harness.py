@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinstep._lib.memory import keep_freed_memory
-from twinstep.compare import autoreset
 from twinstep.compare.arrays import Rules
 from twinstep.compare.lockstep import Outcome
 from twinstep.contract import Contract, Module
@@ -34,6 +33,7 @@ from twinstep.inputs.batching import lanes_of, shipped
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project.registry import EnvVariant, Pair
+from twinstep.reference import autoreset_recording
 from twinstep.reference.cache import TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import Runner
@@ -114,7 +114,7 @@ class Reference:
         self.contract: Contract = subject.contract
         self._oracle: OracleProcess | None = None
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
-        self._recordings: dict[str, autoreset.Recording] = {}
+        self._recordings: dict[str, autoreset_recording.Recording] = {}
         self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
 
     @property
@@ -229,16 +229,16 @@ class Reference:
 
         starts = StartTable(contract).of(begin)
         parts = material(self.subject, driver, starts, size.steps)
-        made_by = (autoreset, host_engine, timestep, batching)
+        made_by = (autoreset_recording, host_engine, timestep, batching)
         parts["shipped"] = sources_of(*made_by)
         held = self._sets[driver, "shipped", size.steps] = self.harness.cache.get(parts, record, [])
         return held
 
-    def recordings(self, driver: str) -> autoreset.Recording:
+    def recordings(self, driver: str) -> autoreset_recording.Recording:
         """Return what `shipped` recorded, in memory; the subject's small ones are kept there."""
         known = self._recordings.get(driver)
         if known is None:
-            known = autoreset.read_recording(self.shipped(driver))
+            known = autoreset_recording.read_recording(self.shipped(driver))
             if known.nbytes <= _KEPT:
                 self._recordings[driver] = known
         return known

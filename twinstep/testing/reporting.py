@@ -29,6 +29,7 @@ NOTES = "twinstep_notes"
 BROKEN = "twinstep_broken"
 FAULT = "twinstep_fault"
 TROUBLE = "twinstep_trouble"
+CHECKS = "twinstep_checks"
 #: Beside no verdict: it may lie among a candidate's files, whose hash it names.
 TIMES = Path(".twinstep/times.json")
 _LEVELS = ("level1", "level2", "level3", "level4")
@@ -42,8 +43,11 @@ def text_of_failure(record: dict[str, Any], folder: str) -> str:
 class Summary:
     """Collects on the controller and writes at the end."""
 
-    def __init__(self, config: pytest.Config, pairs: list[Pair]) -> None:
+    def __init__(
+        self, config: pytest.Config, pairs: list[Pair], checks: dict[str, dict[str, str]]
+    ) -> None:
         self._config = config
+        self._checks = checks
         self._known = pairs
         self._folder = Path(config.option.twinstep_reports)
         self._records: dict[str, dict[str, Any]] = {}
@@ -125,7 +129,10 @@ class Summary:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         """Take over what a worker found wrong with the run as a whole."""
-        self._trouble = getattr(node, "workeroutput", {}).get(TROUBLE, self._trouble)
+        output = getattr(node, "workeroutput", {})
+        self._trouble = output.get(TROUBLE, self._trouble)
+        # Every worker collects every test: all of them say the same.
+        self._checks.update(output.get(CHECKS, {}))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files. A run that could not say what it found has not passed."""
@@ -171,8 +178,16 @@ class Summary:
 
     def _finished(self) -> dict[str, dict[str, Any]]:
         return {
-            label: accounting.finished(pair, self._complete)
+            label: accounting.finished(pair, self._complete) | self._applicable(label)
             for label, pair in sorted(self._pairs.items())
+        }
+
+    def _applicable(self, label: str) -> dict[str, Any]:
+        """Return the checks that apply to a pair, and of each other one the condition it lacks."""
+        checks = sorted(self._checks.get(label, {}).items())
+        return {
+            "applies": [name for name, reason in checks if not reason],
+            "does_not_apply": {name: reason for name, reason in checks if reason},
         }
 
     def _write_verdict(self) -> None:

@@ -40,22 +40,41 @@ def choose(asked: Selection) -> Selected:
     settings = _settings(asked)
     # A project's own settings may name one that the command line names again.
     wanted = dict.fromkeys(asked.envs) or registry.names()
-    envs = [registry.environment(name) for name in wanted]
+    notes: list[str] = []
+    envs = [env for name in wanted if (env := _declared(name, asked, notes)) is not None]
     candidates = {env.name: [ref.name for ref in env.candidates] for env in envs}
     _require("candidate", asked.candidates, candidates, asked)
     players = {env.name: [*drivers.CORE, *env.drivers] for env in envs}
     _require("driver", asked.drivers, players, asked)
     variants = {env.name: _labels(env, settings) for env in envs}
     _require("variant", asked.variants, variants, asked)
-    found = Selected([], [])
+    found = Selected([], notes)
     for env in envs:
         mine = [name for name in asked.candidates if name in candidates[env.name]]
         if asked.candidates and not mine:
             continue
-        for subject in _fitting(env, settings, asked, found.notes):
+        try:
+            fitting = _fitting(env, settings, asked, notes)
+        except UserError as error:
+            if asked.envs or asked.variants:
+                raise
+            notes.append(f"{env.name} is left out: {error}")
+            continue
+        for subject in fitting:
             found.pairs.extend(registry.pairs(subject, mine))
     _require_something(found, asked)
     return found
+
+
+def _declared(name: str, asked: Selection, notes: list[str]) -> Environment | None:
+    """Return an environment; one that is broken and was not asked for is a note, and None."""
+    try:
+        return registry.environment(name)
+    except UserError as error:
+        if asked.envs:
+            raise
+        notes.append(f"{name} is left out: {error}")
+        return None
 
 
 def _settings(asked: Selection) -> dict[str, str]:

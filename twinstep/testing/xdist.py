@@ -23,14 +23,16 @@ _SMALL = ("properties/", "interactions/")
 
 
 def group(test: str, labels: Iterable[str]) -> str:
-    """Return the label that a test id belongs to, its class, or the test itself without either.
+    """Return the label that a test id belongs to, or without one the group that xdist gives it.
 
-    labels: of pairs and subjects. Of several that fit the longest is meant.
+    labels: of pairs and subjects. Of several that fit the longest is meant. A test marked
+    `xdist_group` has its group behind an `@`; any other one is a group of its own.
     """
     name, _, rest = test.partition("[")
-    inner = rest.removesuffix("]")
+    inner = rest.partition("]@")[0].removesuffix("]")
     fits = [label for label in labels if inner == label or inner.startswith(f"{label}-")]
-    return max(fits, key=len, default=name.rpartition("::")[0] if name.count("::") > 1 else test)
+    own = test.rpartition("@")[2] if test.rfind("@") > test.rfind("]") else test
+    return max(fits, key=len, default=own)
 
 
 def shared(label: str, pairs: list[Pair]) -> str:

@@ -1,7 +1,7 @@
-//! Whether leaps change anything: `same [--frames N] ROM...`.
+//! Compares play with skips and without: `same [--frames N] ROM...`.
 //!
-//! Each ROM is played twice side by side with the same random buttons, plainly and with leaps. After
-//! every frame the whole state has to be equal; some frames are drawn.
+//! Plays each ROM twice side by side with the same random buttons. After every frame the whole state
+//! has to be equal; some frames are drawn.
 
 use twinstep_emurust::{Cartridge, Machine};
 

@@ -1,7 +1,7 @@
-//! How quickly machines run: `speed [--plain] [--frames N] ROM...`.
+//! Measures how fast machines run: `speed [--plain] [--frames N] ROM...`.
 //!
-//! Each ROM is played with random buttons, held for 24 frames of which the last is drawn. Prints
-//! microseconds for a frame and for a drawn frame's extra; the best of many runs.
+//! Plays each ROM with random buttons, held for 24 frames of which the last one is drawn. Prints
+//! microseconds for a frame, and for drawing one; the best of many runs.
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
-//! A machine behind standard input and output, to be compared with another one step by step.
+//! A machine behind standard input and output, for comparison with another one step by step.
 //!
 //! `trace [--plain] ROM` reads commands, each a letter and its little-endian operands:
-//! `L` record: load; answers a u32, 0 or the length of a message that follows.
+//! `L` record: loads; answers a u32, 0 or the length of a message that follows.
 //! `F` count u32, draw u8, buttons u8: plays frames; answers the state's record.
 //! `W` address u16, value u8: pokes. `R` address u16: answers the byte there.
 

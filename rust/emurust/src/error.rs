@@ -1,28 +1,49 @@
-//! What can be wrong with a cartridge or a state.
+//! Errors about a cartridge or a state.
 
 use std::fmt;
 
-/// Why a ROM cannot be played here.
+use crate::memory::cartridge::MOST_BANKS;
+
+/// Why a ROM cannot be played here, or a record is not a state of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CartridgeError {
-    /// The file's length in bytes is not that of a ROM.
-    Size(usize),
-    /// The header's checksum at 014D is not that of the header.
-    Checksum { stored: u8, computed: u8 },
+pub enum Error {
+    /// A file whose length in bytes is not that of a ROM.
+    RomSize(usize),
+    /// A header whose checksum at 014D is not its own.
+    Checksum {
+        /// The byte at 014D.
+        stored: u8,
+        /// The header's checksum.
+        computed: u8,
+    },
     /// A cartridge type, the byte at 0147, that is not supported.
     Kind(u8),
-    /// A cartridge with a clock, which runs by wall time.
+    /// A cartridge type with a clock, which runs by wall time.
     Clock(u8),
     /// A RAM size, the byte at 0149, that is not known.
     RamSize(u8),
     /// More banks of ROM than a saved state can name.
     Banks(usize),
+    /// A record of another length than this cartridge's records.
+    StateLength {
+        /// The record's bytes.
+        found: usize,
+        /// The bytes of this cartridge's records.
+        expected: usize,
+    },
+    /// A field of a state with a value that cannot be.
+    StateField {
+        /// The field.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+    },
 }
 
-impl fmt::Display for CartridgeError {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Size(bytes) => write!(
+            Self::RomSize(bytes) => write!(
                 f,
                 "{bytes} bytes; a Game Boy ROM is 32 KB, or more in steps of 16 KB"
             ),
@@ -38,33 +59,14 @@ impl fmt::Display for CartridgeError {
             Self::RamSize(code) => write!(f, "RAM size ${code:02X} is not known"),
             Self::Banks(banks) => write!(
                 f,
-                "{banks} banks of 16 KB; at most {} are supported",
-                crate::cartridge::MOST_BANKS
+                "{banks} banks of 16 KB; at most {MOST_BANKS} are supported"
             ),
-        }
-    }
-}
-
-impl std::error::Error for CartridgeError {}
-
-/// Why a record is not a state of this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StateError {
-    /// The record's length is not that of this cartridge's records.
-    Length { given: usize, expected: usize },
-    /// A field's value that cannot be.
-    Field { name: &'static str, value: u64 },
-}
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { given, expected } => {
-                write!(f, "a state of {given} bytes, expected {expected}")
+            Self::StateLength { found, expected } => {
+                write!(f, "a state of {found} bytes, expected {expected}")
             }
-            Self::Field { name, value } => write!(f, "the state's {name} cannot be {value}"),
+            Self::StateField { name, value } => write!(f, "the state's {name} cannot be {value}"),
         }
     }
 }
 
-impl std::error::Error for StateError {}
+impl std::error::Error for Error {}

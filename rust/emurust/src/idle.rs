@@ -1,26 +1,33 @@
-//! Loops that only wait: the passes that change nothing but the clock, taken in one go.
+//! Skipping idle time: loops that only wait, HALT, and waiting for OAM DMA.
 //!
-//! A loop waits if a pass brings all registers back and wrote nothing: then so does each further
-//! pass, until something that it reads changes. Memory does not change in a loop that writes none.
-//! LY and STAT change with the picture unit's events, and interrupts come at the ends of slices,
-//! which events cause. Loops that look at anything else that changes by itself are not leapt.
+//! A loop waits if a pass restores all registers and writes nothing. Then each further pass does the
+//! same until something changes that the loop reads. Memory does not change in a loop that writes
+//! nothing. LY and STAT change with the PPU's events, and interrupts come at the ends of slices,
+//! which events cause. Loops that read anything else that changes by itself are not skipped.
 //!
-//! There are two leaps. Within a slice: as many passes as end before it does. Over lines: from mode
-//! 2 of one line to mode 2 of another, or within the vertical blank, if the passes between also
-//! change nothing whatever LY or STAT they read there.
+//! There are two skips. The first one stays within a slice: it takes all passes that end before the
+//! slice does. The second one goes over lines: from mode 2 of one line to mode 2 of another, or within
+//! the vertical blank. It requires that the passes between change nothing either, whatever LY or STAT
+//! they read.
 
-use crate::leap::LINE;
+mod dma_wait;
+mod halt;
+pub(crate) mod polled_lines;
+pub(crate) mod predictor;
+mod trial;
+
 use crate::machine::Machine;
+use crate::ppu::LINE;
 
 /// Instructions of the longest loop that is found.
 pub(crate) const LONGEST: u32 = 8;
-/// A loop's program counter at the ends of two slices lies closer together than this.
+/// The program counter of one loop differs by less than this between the ends of two slices.
 const NEAR: u16 = 24;
-/// So long after mode 2 is due it has come, and so has the slice that lasts to its end: instructions
-/// here take 16 cycles at most, one may be late for LY and one more for mode 2, and the shortest
-/// loop's 12 are added besides.
+/// By so many cycles after mode 2 was due it has come, and the slice up to its end is over.
+/// Instructions here take 16 cycles at most. One may be late for LY and another one for mode 2. The
+/// 12 cycles of the shortest loop are added.
 const LATE: u64 = 20;
-/// What a pass looked at that changes by itself.
+/// The things a pass reads that change by themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     Nothing,
@@ -32,7 +39,7 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    /// Both; None if two reads in one pass could see different things.
+    /// Both; None if two reads in one pass could differ.
     fn and(self, other: Look) -> Option<Look> {
         match (self, other) {
             (Look::Nothing, other) => Some(other),
@@ -43,7 +50,7 @@ impl Look {
     }
 }
 
-/// A pass that brought all registers back.
+/// A pass that restored all registers.
 pub(crate) struct Pass {
     pub cycles: u64,
     pub look: Look,
@@ -53,55 +60,55 @@ pub(crate) struct Pass {
     pub only_a: bool,
 }
 
-/// Whether a program counter may be in the same short loop as another.
+/// Whether two program counters may belong to the same short loop.
 #[inline(always)]
 pub(crate) fn near(pc: u16, other: u16) -> bool {
     pc.wrapping_sub(other).wrapping_add(NEAR) < 2 * NEAR
 }
 
 impl Machine {
-    /// Runs up to `end`, or to an instruction that bails out, and leaps where the program waits.
-    /// Returns the slice's end, which a leap moves.
+    /// Runs up to `end`, or to an instruction that bails out, and skips passes while the program waits.
+    /// Returns the slice's end, which a skip moves.
     #[inline]
-    pub(crate) fn leap_idle(&mut self, end: u64) -> u64 {
+    pub(crate) fn skip_idle(&mut self, end: u64) -> u64 {
         let pc = self.registers.pc;
         let stays = near(pc, self.last_slice_pc);
         self.last_slice_pc = pc;
-        if !stays || self.ime_delay || !self.hopes.try_at(pc) {
+        if !stays || self.ime_delay || !self.predictor.try_at(pc) {
             return end;
         }
-        let (moved_end, waits) = self.leap_loop(end);
-        self.hopes.learn(pc, waits);
+        let (moved_end, waits) = self.skip_loop(end);
+        self.predictor.learn(pc, waits);
         if waits {
-            self.line_hopes.learn(self.stopped_at, true);
+            self.line_predictor.learn(self.stopped_at, true);
         }
         moved_end
     }
 
     /// The slice's end, and whether this is a loop that waits.
-    fn leap_loop(&mut self, mut end: u64) -> (u64, bool) {
+    fn skip_loop(&mut self, mut end: u64) -> (u64, bool) {
         // The first pass may have seen a change that ended the last slice.
         let Some(pass) = self.waiting_pass(end).or_else(|| self.waiting_pass(end)) else {
             return (end, false);
         };
-        // The first read of STAT after the LCD was switched on may be another than the next.
+        // The first read of STAT after the LCD was switched on may differ from the next one.
         if pass.look == Look::Status {
-            let (ly, stat) = (self.lcd.ly, self.lcd.stat);
+            let (ly, stat) = (self.ppu.ly, self.ppu.stat);
             if self.tried(&pass, self.registers, ly, stat) != Some(self.registers) {
                 return (end, false);
             }
         }
-        end += self.leap_lines_of_loop(&pass, end);
-        let until = end.min(self.lcd.event_at());
+        end += self.skip_lines_of_loop(&pass, end);
+        let until = end.min(self.ppu.event_at());
         let passes = until.saturating_sub(self.cycles).saturating_sub(1) / pass.cycles;
         self.cycles += passes * pass.cycles;
         (end, true)
     }
 
-    /// Runs one pass of a loop. None if it is none, or changed something, or an event came.
+    /// Runs one pass of a loop. None if there is no loop, or it changed something, or an event came.
     fn waiting_pass(&mut self, end: u64) -> Option<Pass> {
         let before = self.registers;
-        let (start, target) = (self.cycles, self.lcd.clock_target);
+        let (start, target) = (self.cycles, self.ppu.clock_target);
         let mut look = Look::Nothing;
         let mut first = before.pc;
         let mut only_a = true;
@@ -116,8 +123,8 @@ impl Machine {
                 break;
             }
         }
-        let same = self.registers == before && self.lcd.clock_target == target;
-        let clear = self.cycles < end.min(self.lcd.event_at());
+        let same = self.registers == before && self.ppu.clock_target == target;
+        let clear = self.cycles < end.min(self.ppu.event_at());
         (same && clear).then_some(Pass {
             cycles: self.cycles - start,
             look,
@@ -126,7 +133,7 @@ impl Machine {
         })
     }
 
-    /// Runs an instruction that can be part of a waiting loop, and notes what it looks at.
+    /// Runs an instruction that a waiting loop may contain, and notes what it reads.
     pub(crate) fn look_on(&mut self, look: &mut Look) -> Option<()> {
         if let Some(addr) = self.calm_read()? {
             let this = match addr {
@@ -141,8 +148,8 @@ impl Machine {
         Some(())
     }
 
-    /// The address that the instruction at PC reads besides its code, Some(None) if none. None if
-    /// it writes memory, or may do anything else than calculate and jump.
+    /// The address that the instruction at PC reads besides its code; Some(None) if it reads none. None
+    /// if it writes memory, or may do anything other than calculate and jump.
     fn calm_read(&mut self) -> Option<Option<u16>> {
         let r = self.registers;
         if r.pc >= 0x7FFD || (0x3FFD..0x4000).contains(&r.pc) {
@@ -169,7 +176,7 @@ impl Machine {
         })
     }
 
-    /// Whether the instruction at PC, one of those above, uses no register but A.
+    /// Whether the instruction at PC, one of those above, uses no register other than A.
     pub(crate) fn uses_only_a(&mut self) -> bool {
         if self.registers.pc >= 0x7FFD {
             return false; // reading there may change something
@@ -185,35 +192,35 @@ impl Machine {
         }
     }
 
-    /// Leaps over lines, to the last pass in mode 2 of a line further down, or likewise in mode 1.
-    /// Returns how much later the next event is.
-    fn leap_lines_of_loop(&mut self, pass: &Pass, end: u64) -> u64 {
-        // From the loop's beginning, so that what was found out about a loop can be used again.
+    /// Skips lines, up to the last pass in mode 2 of a line further down, or the same in mode 1. Returns
+    /// by how much the next event moved.
+    fn skip_lines_of_loop(&mut self, pass: &Pass, end: u64) -> u64 {
+        // From the loop's beginning, so that findings about a loop can be used again.
         while self.registers.pc != pass.first && self.cycles < end {
             self.step_once();
         }
-        // Only where this slice lasts up to the event, and nothing waits for its end.
-        if self.cycles >= end || self.lcd.event_at() != end || (self.ime && self.pending()) {
+        // Only if this slice lasts up to the event, and nothing waits for its end.
+        if self.cycles >= end || self.ppu.event_at() != end || (self.ime && self.pending()) {
             return 0;
         }
-        let Some(alike) = self.lcd.alike(pass.look == Look::Status) else {
+        let Some(alike) = self.ppu.alike(pass.look == Look::Status) else {
             return 0;
         };
-        // The slice in which the leap ends has to last up to the picture unit's event as well.
+        // The slice in which the skip ends has to last up to the PPU's event, too.
         let undisturbed = self.lines_undisturbed().saturating_sub(1);
         let mut lines = alike.lines.min(undisturbed);
         while lines > 0 {
             let later = alike.start + lines * LINE + alike.length;
             let passes = (later - 1 - self.cycles) / pass.cycles;
             let left = later - self.cycles - passes * pass.cycles;
-            // The last pass has to read what it reads when all that is late has come.
+            // The last pass has to read the same as after everything late has come.
             if left + pass.cycles + LATE > alike.length {
                 lines -= 1;
                 continue;
             }
             match self.waits_through(pass, lines) {
                 Ok(registers) => {
-                    self.lcd.leap(&alike, lines);
+                    self.ppu.skip_lines(&alike, lines);
                     self.registers = registers;
                     self.cycles += passes * pass.cycles;
                     return later - end;

@@ -17,8 +17,8 @@ impl Joypad {
         }
     }
 
-    /// FF00 as it reads from now on, when `value` is written to it. With both halves selected, or none,
-    /// it reads as if no button were held, and the bits that select never read as written.
+    /// FF00 as it reads from now on, after `value` was written to it. With both halves selected, or none,
+    /// it reads as if no button were held. The bits that select never read as written.
     pub fn selected(&self, value: u8) -> u8 {
         let lines = match value >> 4 & 3 {
             1 => self.buttons,

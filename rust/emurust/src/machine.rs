@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use crate::cartridge::{BANK, Cartridge};
-use crate::dma::Dma;
-use crate::idle_hopes::Hopes;
-use crate::idle_lines::PolledLines;
+use crate::cpu::registers::Registers;
+use crate::idle::polled_lines::PolledLines;
+use crate::idle::predictor::IdlePredictor;
 use crate::joypad::Joypad;
-use crate::lcd::Lcd;
-use crate::mapper::Mapper;
-use crate::registers::Registers;
+use crate::memory::cartridge::{BANK, Cartridge};
+use crate::memory::dma::Dma;
+use crate::memory::mapper::Mapper;
+use crate::ppu::Ppu;
 use crate::serial::Serial;
 use crate::timer::Timer;
 
 /// A Game Boy with a cartridge.
 #[derive(Clone)]
 pub struct Machine {
-    /// Take no short cut: everything event by event. States come out the same either way.
+    /// Take no short cut: play event by event. States are the same either way.
     pub plain: bool,
-    /// Instructions that were run plainly.
+    /// Instructions that were run while `plain`.
     instructions: u64,
-    /// Where the last slice began that ran instructions; only leaps look at it.
+    /// Where the last slice began that ran instructions; only skips look at it.
     pub(crate) last_slice_pc: u16,
     pub(crate) polled_lines: PolledLines,
-    pub(crate) hopes: Hopes,
-    /// The same where a stretch may end as a line does, and where one ended.
-    pub(crate) line_hopes: Hopes,
+    pub(crate) predictor: IdlePredictor,
+    /// The same for places where a block run may end at a line's end, and where one ended.
+    pub(crate) line_predictor: IdlePredictor,
     pub(crate) stopped_at: u16,
     pub(crate) registers: Registers,
     /// Clock cycles since the hand-over.
@@ -50,14 +50,14 @@ pub struct Machine {
     pub(crate) dma: Dma,
     pub(crate) serial: Serial,
     pub(crate) joypad: Joypad,
-    /// The buttons that are held from the next frame on.
+    /// The buttons to hold from the next frame on.
     held: u8,
-    pub(crate) lcd: Lcd,
+    pub(crate) ppu: Ppu,
     pub(crate) wram: [u8; 8192],
     pub(crate) hram: [u8; 127],
     pub(crate) fea0: [u8; 96],
-    /// Bytes behind FF00 to FF4B that writes reach. [0] is FF00 as it reads: computed when it is
-    /// written, not when a button changes. The others are never read.
+    /// Bytes at FF00 to FF4B that writes reach. [0] is FF00 as it reads: computed when it is written,
+    /// not when a button changes. The others are never read.
     pub(crate) io_written: [u8; 76],
     pub(crate) cartridge_ram: Box<[u8]>,
 }
@@ -70,8 +70,8 @@ impl Machine {
             instructions: 0,
             last_slice_pc: 0,
             polled_lines: PolledLines::new(),
-            hopes: Hopes::new(),
-            line_hopes: Hopes::new(),
+            predictor: IdlePredictor::new(),
+            line_predictor: IdlePredictor::new(),
             stopped_at: 0,
             registers: Registers::handed_over(),
             cycles: 0,
@@ -92,7 +92,7 @@ impl Machine {
             serial: Serial::new(),
             joypad: Joypad::new(),
             held: 0,
-            lcd: Lcd::new(),
+            ppu: Ppu::new(),
             wram: [0; 8192],
             hram: [0; 127],
             fea0: [0; 96],
@@ -102,13 +102,13 @@ impl Machine {
         }
     }
 
-    /// The buttons that are held from the next frame on: bit 0 A, 1 B, 2 select, 3 start, 4 right,
-    /// 5 left, 6 up, 7 down.
+    /// Sets the buttons to hold from the next frame on: bit 0 A, 1 B, 2 select, 3 start, 4 right, 5 left,
+    /// 6 up, 7 down.
     pub fn buttons(&mut self, pressed: u8) {
         self.held = pressed;
     }
 
-    /// Holds on to the buttons that are held in a loaded state.
+    /// Keeps holding the buttons of a loaded state.
     pub(crate) fn hold_as_loaded(&mut self) {
         self.held = self.joypad.held();
     }
@@ -118,36 +118,36 @@ impl Machine {
         if self.joypad.hold(self.held) {
             self.interrupt_flags |= 0x10;
         }
-        self.lcd.draw = draw;
-        self.lcd.frame_done = false;
-        while !self.lcd.frame_done {
+        self.ppu.draw = draw;
+        self.ppu.frame_done = false;
+        while !self.ppu.frame_done {
             self.slice();
         }
     }
 
-    /// Runs `count` frames, as PyBoy's `tick(count, draw_last)`: only the last is drawn.
+    /// Runs `count` frames, as PyBoy's `tick(count, draw_last)`: only the last one is drawn.
     pub fn frames(&mut self, count: u32, draw_last: bool) {
         for left in (0..count).rev() {
             self.frame(draw_last && left == 0);
         }
     }
 
-    /// The frame that was drawn last: shades 0 (light) to 3, line by line.
+    /// The last drawn frame: shades 0 (light) to 3, line by line.
     pub fn screen(&self) -> &[u8; 23040] {
-        &self.lcd.screen
+        &self.ppu.screen
     }
 
-    /// Bytes that this machine takes, besides the cartridge that it shares with others.
+    /// Bytes of this machine, without the cartridge that it shares with others.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.lcd.screen.len() + self.cartridge_ram.len()
+        size_of::<Self>() + self.ppu.screen.len() + self.cartridge_ram.len()
     }
 
-    /// Instructions that were run while the machine was `plain`; while it is halted it runs none.
+    /// Instructions that were run while the machine was `plain`. A halted one runs none.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// Runs instructions up to `end`, or to the one that bails out.
+    /// Runs instructions up to `end`, or to one that bails out.
     pub(crate) fn run(&mut self, end: u64) {
         while self.cycles < end && !self.bail {
             self.instructions += 1;
@@ -169,7 +169,7 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn cycles_to_event(&self) -> u64 {
         let timer = self.timer.last_cycles + self.timer.event;
-        self.lcd
+        self.ppu
             .cycles_to_event()
             .min(timer - self.cycles)
             .min(self.serial.cycles_to_event(self.cycles))
@@ -178,12 +178,12 @@ impl Machine {
     /// Runs the processor to the next event, then brings everything else up to it.
     fn slice(&mut self) {
         if self.halted && !self.plain {
-            self.leap_halted();
+            self.skip_halted();
         }
         let target = self.cycles_to_event().max(4);
         let end = self.cycles + target;
         let dispatched = self.look_for_interrupt();
-        // What a dispatch writes does not end the slice, even where such writes do.
+        // Writes of a dispatch do not end the slice, even where such writes usually do.
         self.bail = false;
         if self.halted {
             self.cycles += target;
@@ -192,12 +192,12 @@ impl Machine {
         } else if self.dma.active {
             self.run_beside_dma(end);
         } else {
-            let end = if dispatched { end } else { self.leap_idle(end) };
-            self.run_quickly(end, dispatched);
+            let end = if dispatched { end } else { self.skip_idle(end) };
+            self.run_fast(end, dispatched);
         }
         self.tick_dma(0);
         self.tick_serial();
         self.tick_timer();
-        self.tick_lcd(0);
+        self.tick_ppu(0);
     }
 }

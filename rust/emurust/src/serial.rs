@@ -2,7 +2,7 @@
 
 /// Cycles from the write to FF02 to the end of the transfer.
 const TRANSFER: u64 = 1024;
-/// `event` if this side's clock is not chosen.
+/// `event` if this side's clock is not selected.
 pub(crate) const NEVER: u64 = 1 << 31;
 
 /// The serial port. FF01 always reads FF, so it is not kept.
@@ -12,7 +12,7 @@ pub(crate) struct Serial {
     pub control: u8,
     /// A transfer is under way.
     pub active: bool,
-    /// With this side's clock.
+    /// The transfer runs by this side's clock.
     pub internal: bool,
     /// The processor's cycle counter at which the transfer ends.
     pub event: u64,
@@ -28,12 +28,12 @@ impl Serial {
         }
     }
 
-    /// FF02 is written.
+    /// Writes FF02.
     pub fn write_control(&mut self, value: u8, cycles: u64) {
         self.control = value | 0x7E;
         self.active = value & 0x81 == 0x81;
         self.internal = value & 1 != 0;
-        // An event is set even if nothing is sent; it then stays, and passes without effect.
+        // An event is set even if nothing is sent. It then stays, and passes without effect.
         self.event = if self.internal {
             cycles + TRANSFER
         } else {

@@ -1,19 +1,19 @@
 //! The whole state as one packed record, little-endian and without gaps.
 //!
-//! `contracts/emurust/state.py` has the same list with a line on each field, and is the authority.
+//! `contracts/emurust/state.py` has the same list with a line on each field; it is the authority.
 
-use crate::cartridge::{Cartridge, MapperKind, RAM_BANK};
-use crate::error::StateError;
+use crate::error::Error;
 use crate::machine::Machine;
+use crate::memory::cartridge::{Cartridge, MapperKind, RAM_BANK};
 
 /// Bytes of a record besides the cartridge's RAM.
 const FIXED: usize = 6 + 3 * 2 + 8 + 1 + 128 + 127 + 160 + 96 + 8192 + 8192 + 23040 + HIDDEN;
-/// Bytes of what only a saved state of the reference shows.
+/// Bytes of the fields that only a saved state of the reference shows.
 const HIDDEN: usize = 7 + 160 + 4 + 8 + 4 + 16 + 3 + 2 + 2 + 2 + 2 + 2 + 1 + 8 + 2 + 4 + 8 + 7 + 76;
-/// No clock of a machine in play comes near this; up to here sums cannot overflow.
+/// Largest cycle count: no machine in play comes near it, and sums up to here do not overflow.
 const MOST_CYCLES: u64 = 1 << 60;
-/// The picture unit's clock and target stay below two frames.
-const MOST_LCD_CLOCK: u64 = 2 * 70_224;
+/// The PPU's clock and target stay below two frames.
+const MOST_PPU_CLOCK: u64 = 2 * 70_224;
 
 /// `serial_active` while a transfer is under way.
 const ACTIVE: u8 = 0x80;
@@ -59,32 +59,32 @@ impl<'a> Reader<'a> {
     fn long(&mut self) -> u64 {
         u64::from_le_bytes(self.array())
     }
-    fn flag(&mut self, name: &'static str) -> Result<bool, StateError> {
+    fn flag(&mut self, name: &'static str) -> Result<bool, Error> {
         Ok(self.byte_to(1, name)? == 1)
     }
     /// A byte that is at most `most`.
-    fn byte_to(&mut self, most: u8, name: &'static str) -> Result<u8, StateError> {
+    fn byte_to(&mut self, most: u8, name: &'static str) -> Result<u8, Error> {
         let value = self.byte();
         at_most(value.into(), most.into(), name)?;
         Ok(value)
     }
     /// A number that is at most `most`.
-    fn long_to(&mut self, most: u64, name: &'static str) -> Result<u64, StateError> {
+    fn long_to(&mut self, most: u64, name: &'static str) -> Result<u64, Error> {
         let value = self.long();
         at_most(value, most, name)?;
         Ok(value)
     }
 }
 
-fn require(holds: bool, value: u64, name: &'static str) -> Result<(), StateError> {
+fn require(holds: bool, value: u64, name: &'static str) -> Result<(), Error> {
     if holds {
         Ok(())
     } else {
-        Err(StateError::Field { name, value })
+        Err(Error::StateField { name, value })
     }
 }
 
-fn at_most(value: u64, most: u64, name: &'static str) -> Result<(), StateError> {
+fn at_most(value: u64, most: u64, name: &'static str) -> Result<(), Error> {
     require(value <= most, value, name)
 }
 
@@ -110,12 +110,12 @@ impl Machine {
         to.bytes(&if self.oam_is_hidden(0) {
             [0xFF; 160]
         } else {
-            self.lcd.oam
+            self.ppu.oam
         });
         to.bytes(&self.fea0);
-        to.bytes(&self.lcd.vram);
+        to.bytes(&self.ppu.vram);
         to.bytes(&self.wram);
-        to.bytes(&self.lcd.screen[..]);
+        to.bytes(&self.ppu.screen[..]);
         to.bytes(&self.cartridge_ram);
         self.save_hidden(&mut to);
     }
@@ -128,24 +128,24 @@ impl Machine {
         to.byte(self.stopped);
         to.byte(self.interrupt_queued);
         to.byte(self.interrupt_flags);
-        to.bytes(&self.lcd.oam);
+        to.bytes(&self.ppu.oam);
         to.byte(self.dma.active);
         to.byte(self.dma.reading);
         to.byte(self.dma.source);
         to.byte(self.dma.index);
         to.long(self.dma.start);
-        to.byte(self.lcd.stat);
-        to.byte(self.lcd.frame_done);
-        to.byte(self.lcd.first_frame);
-        to.byte(self.lcd.reset);
-        to.long(self.lcd.clock);
-        to.long(self.lcd.clock_target);
-        to.byte(self.lcd.next_mode);
-        to.byte(self.lcd.transition);
-        to.byte(self.lcd.window_reached);
-        to.word(self.lcd.window_line as u16);
-        to.byte(self.lcd.lyc_written_while_off);
-        to.byte(self.lcd.stat_shows_mode_0);
+        to.byte(self.ppu.stat);
+        to.byte(self.ppu.frame_done);
+        to.byte(self.ppu.first_frame);
+        to.byte(self.ppu.reset);
+        to.long(self.ppu.clock);
+        to.long(self.ppu.clock_target);
+        to.byte(self.ppu.next_mode);
+        to.byte(self.ppu.transition);
+        to.byte(self.ppu.window_reached);
+        to.word(self.ppu.window_line as u16);
+        to.byte(self.ppu.lyc_written_while_off);
+        to.byte(self.ppu.stat_shows_mode_0);
         to.byte((self.timer.counter >> 8) as u8);
         to.byte(self.timer.tima);
         to.word(self.timer.counter);
@@ -178,15 +178,15 @@ impl Machine {
         );
     }
 
-    /// Takes over a state that [`Machine::save`] or the reference gave for this cartridge.
+    /// Loads a state that [`Machine::save`] or the reference gave for this cartridge.
     ///
     /// # Errors
-    /// If the record is not a state; the machine is as it was then.
-    pub fn load(&mut self, record: &[u8]) -> Result<(), StateError> {
+    /// If the record is not a state. The machine stays as it was.
+    pub fn load(&mut self, record: &[u8]) -> Result<(), Error> {
         let expected = Self::state_size(&self.cartridge);
         if record.len() != expected {
-            return Err(StateError::Length {
-                given: record.len(),
+            return Err(Error::StateLength {
+                found: record.len(),
                 expected,
             });
         }
@@ -200,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    fn read_shown(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_shown(&mut self, from: &mut Reader) -> Result<(), Error> {
         let r = &mut self.registers;
         [r.a, r.f, r.b, r.c, r.d, r.e] = from.array();
         require(r.f & 15 == 0, r.f.into(), "f")?;
@@ -212,31 +212,31 @@ impl Machine {
         let io: [u8; 128] = from.array();
         self.timer.tma = io[0x06];
         self.timer.tac = io[0x07] & 7;
-        self.lcd.lcdc = io[0x40];
-        self.lcd.scy = io[0x42];
-        self.lcd.scx = io[0x43];
-        self.lcd.ly = io[0x44];
+        self.ppu.lcdc = io[0x40];
+        self.ppu.scy = io[0x42];
+        self.ppu.scx = io[0x43];
+        self.ppu.ly = io[0x44];
         at_most(io[0x44].into(), 153, "io[0x44]")?;
-        self.lcd.lyc = io[0x45];
-        self.lcd.bgp = io[0x47];
-        self.lcd.obp0 = io[0x48];
-        self.lcd.obp1 = io[0x49];
-        self.lcd.wy = io[0x4A];
-        self.lcd.wx = io[0x4B];
+        self.ppu.lyc = io[0x45];
+        self.ppu.bgp = io[0x47];
+        self.ppu.obp0 = io[0x48];
+        self.ppu.obp1 = io[0x49];
+        self.ppu.wy = io[0x4A];
+        self.ppu.wx = io[0x4B];
         self.hram = from.array();
         from.bytes(160); // OAM as read; what is beneath is hidden.
         self.fea0 = from.array();
-        self.lcd.vram = from.array();
+        self.ppu.vram = from.array();
         self.wram = from.array();
-        self.lcd.screen.copy_from_slice(from.bytes(23040));
-        let darkest = self.lcd.screen.iter().max().copied().unwrap_or(0);
+        self.ppu.screen.copy_from_slice(from.bytes(23040));
+        let darkest = self.ppu.screen.iter().max().copied().unwrap_or(0);
         at_most(darkest.into(), 3, "screen")?;
         self.cartridge_ram
             .copy_from_slice(from.bytes(self.cartridge.ram_size));
         Ok(())
     }
 
-    fn read_hidden(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_hidden(&mut self, from: &mut Reader) -> Result<(), Error> {
         self.ime = from.flag("ime")?;
         self.ime_delay = from.flag("ime_delay")?;
         self.halted = from.flag("halted")?;
@@ -244,30 +244,30 @@ impl Machine {
         self.stopped = from.flag("stopped")?;
         self.interrupt_queued = from.flag("interrupt_queued")?;
         self.interrupt_flags = from.byte_to(31, "interrupt_flags")?;
-        self.lcd.oam = from.array();
+        self.ppu.oam = from.array();
         self.dma.active = from.flag("dma_active")?;
         self.dma.reading = from.flag("dma_reading")?;
         self.dma.source = from.byte();
         self.dma.index = from.byte_to(160, "dma_index")?;
         self.dma.start = from.long_to(MOST_CYCLES, "dma_start")?;
-        self.lcd.stat = from.byte();
-        self.lcd.frame_done = from.flag("lcd_frame_done")?;
-        self.lcd.first_frame = from.flag("lcd_first_frame")?;
-        self.lcd.reset = from.flag("lcd_reset")?;
-        self.lcd.clock = from.long_to(MOST_LCD_CLOCK, "lcd_clock")?;
-        self.lcd.clock_target = from.long_to(MOST_LCD_CLOCK, "lcd_target")?;
-        self.lcd.next_mode = from.byte_to(3, "lcd_next_mode")?;
-        self.lcd.transition = from.byte_to(2, "lcd_transition")?;
-        self.lcd.window_reached = from.flag("window_reached")?;
+        self.ppu.stat = from.byte();
+        self.ppu.frame_done = from.flag("lcd_frame_done")?;
+        self.ppu.first_frame = from.flag("lcd_first_frame")?;
+        self.ppu.reset = from.flag("lcd_reset")?;
+        self.ppu.clock = from.long_to(MOST_PPU_CLOCK, "lcd_clock")?;
+        self.ppu.clock_target = from.long_to(MOST_PPU_CLOCK, "lcd_target")?;
+        self.ppu.next_mode = from.byte_to(3, "lcd_next_mode")?;
+        self.ppu.transition = from.byte_to(2, "lcd_transition")?;
+        self.ppu.window_reached = from.flag("window_reached")?;
         let line = from.word();
-        self.lcd.window_line = line as i16;
+        self.ppu.window_line = line as i16;
         require(
-            (-1..=254).contains(&self.lcd.window_line),
+            (-1..=254).contains(&self.ppu.window_line),
             line.into(),
             "window_line",
         )?;
-        self.lcd.lyc_written_while_off = from.flag("lyc_written_while_off")?;
-        self.lcd.stat_shows_mode_0 = from.flag("stat_shows_mode_0")?;
+        self.ppu.lyc_written_while_off = from.flag("lyc_written_while_off")?;
+        self.ppu.stat_shows_mode_0 = from.flag("stat_shows_mode_0")?;
         let div = from.byte();
         self.timer.tima = from.byte();
         self.timer.counter = from.word();
@@ -301,7 +301,7 @@ impl Machine {
         Ok(())
     }
 
-    fn read_mapper(&mut self, from: &mut Reader) -> Result<(), StateError> {
+    fn read_mapper(&mut self, from: &mut Reader) -> Result<(), Error> {
         let rom_banks = self.cartridge.banks() as u64;
         let ram_banks = (self.cartridge.ram_size / RAM_BANK) as u64;
         let rom_bank = from.byte();
@@ -331,13 +331,13 @@ impl Machine {
         require(mbc1 || !self.mapper.banking_mode, 1, "banking_mode")
     }
 
-    /// Computes what a record leaves out because other fields say it.
+    /// Computes the values that a record leaves out because they follow from other fields.
     fn settle(&mut self) {
         self.timer.last_cycles = self.cycles;
-        self.lcd.last_cycles = self.cycles;
-        let window_line = self.lcd.window_line;
-        self.lcd.loaded();
-        self.lcd.window_line = window_line;
+        self.ppu.last_cycles = self.cycles;
+        let window_line = self.ppu.window_line;
+        self.ppu.loaded();
+        self.ppu.window_line = window_line;
         self.hold_as_loaded();
         self.map_banks();
     }

@@ -9,14 +9,14 @@ pub(crate) struct Timer {
     pub tima: u8,
     pub tma: u8,
     pub tac: u8,
-    /// TIMA has overflowed and TMA was loaded: 1 in the first 4 cycles, in which TIMA reads 0, 2 in
-    /// the 4 behind the interrupt, in which it cannot be written, else 0.
+    /// The reload after TIMA's overflow: 1 in the first 4 cycles, in which TIMA reads 0; 2 in the 4 behind
+    /// the interrupt, in which it cannot be written; else 0.
     pub reload: u8,
-    /// Cycles that are left of the reload's step.
+    /// Cycles left of the reload's step.
     pub reload_left: u8,
-    /// The processor's cycle counter when this unit was brought up to it last.
+    /// The processor's cycle counter when the timer was last brought up to it.
     pub last_cycles: u64,
-    /// Cycles to the next interrupt as of the last look.
+    /// Cycles to the next interrupt, as of the last look.
     pub event: u64,
 }
 
@@ -89,7 +89,7 @@ impl Timer {
         raised
     }
 
-    /// So many cycles, in which TIMA does not overflow, at once.
+    /// Takes so many cycles at once, in which TIMA does not overflow.
     fn count(&mut self, cycles: u64) {
         if self.running() {
             let shift = self.bit() + 1;
@@ -99,7 +99,7 @@ impl Timer {
         self.counter = self.counter.wrapping_add(cycles as u16);
     }
 
-    /// One cycle.
+    /// Takes one cycle.
     fn cycle(&mut self) -> bool {
         let mut raised = false;
         if self.reload != 0 {
@@ -114,7 +114,7 @@ impl Timer {
         raised
     }
 
-    /// The end of a step of the reload.
+    /// Ends a step of the reload.
     fn reload_step(&mut self) -> bool {
         if self.reload == 1 {
             self.reload = 2;
@@ -126,12 +126,12 @@ impl Timer {
         }
     }
 
-    /// What TIMA counts the falling edges of.
+    /// The signal whose falling edges TIMA counts.
     fn signal(&self) -> bool {
         self.running() && self.counter >> self.bit() & 1 == 1
     }
 
-    /// Counts if the signal was high and is not any more.
+    /// Counts if the signal was high and is low now.
     fn fall(&mut self, before: bool) {
         if before && !self.signal() {
             self.tima = self.tima.wrapping_add(1);
@@ -156,26 +156,26 @@ impl Timer {
         (edges << (bit + 1)) - (u64::from(self.counter) & ((1 << (bit + 1)) - 1))
     }
 
-    /// FF05 as it reads.
+    /// Reads FF05.
     pub fn read_tima(&self) -> u8 {
         if self.reload == 1 { 0 } else { self.tima }
     }
 
-    /// FF04 is written, with whatever value.
+    /// Writes FF04; any value does the same.
     pub fn write_div(&mut self) {
         let before = self.signal();
         self.counter = 0;
         self.fall(before);
     }
 
-    /// FF05 is written. In the reload's first step it takes TMA's place, and the step goes on.
+    /// Writes FF05. In the reload's first step the value takes TMA's place, and the step goes on.
     pub fn write_tima(&mut self, value: u8) {
         if self.reload != 2 {
             self.tima = value;
         }
     }
 
-    /// FF06 is written.
+    /// Writes FF06.
     pub fn write_tma(&mut self, value: u8) {
         self.tma = value;
         if self.reload != 0 {
@@ -183,7 +183,7 @@ impl Timer {
         }
     }
 
-    /// FF07 is written.
+    /// Writes FF07.
     pub fn write_tac(&mut self, value: u8) {
         let before = self.signal();
         self.tac = value & 7;

@@ -4,28 +4,29 @@ use rayon::prelude::*;
 
 use crate::begin::{begin, begin_next};
 use crate::block::{Block, JOINTS, LANES, MOTORS, Row};
+use crate::error::Error;
 use crate::modules::cost;
 use crate::output::{Fields, Writer};
 use crate::real::{Isa, Real, run};
 use crate::substep::{STEP, Step};
 
-/// Steps or begins of a block that are worth handing to another thread.
+/// Steps or resets of a block that are worth another thread.
 const WORTH_A_THREAD: usize = 8;
 
 /// When a lane whose episode ended begins the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoReset {
-    /// Not by itself: it plays on.
+    /// Never by itself: it plays on.
     Off,
-    /// In the step that ended it. The frame is that of the new episode, but for `reward`,
-    /// `truncated` and `final_obs`, which are the step's own.
+    /// In the step that ended it. The frame is that of the new episode, except for `reward`, `truncated`
+    /// and `final_obs`, which belong to the step.
     SameStep,
-    /// In the step after, which it does not play: the frame is the new episode's first, without
-    /// reward. A batch that was loaded has no lane that waits for it.
+    /// In the step after, which it does not play: the frame is the new episode's first one, without
+    /// reward. In a loaded batch no lane waits for it.
     NextStep,
 }
 
-/// N cheetahs. All errors are sentences about the arguments.
+/// N cheetahs that run side by side.
 #[derive(Clone)]
 pub struct Batch<T> {
     isa: Isa,
@@ -35,12 +36,12 @@ pub struct Batch<T> {
 }
 
 impl<T: Real> Batch<T> {
-    fn empty(isa: Isa, max_episode_steps: i32, lanes: usize) -> Result<Self, String> {
+    fn empty(isa: Isa, max_episode_steps: i32, lanes: usize) -> Result<Self, Error> {
         if lanes == 0 || max_episode_steps < 1 {
-            return Err("there must be at least one lane and one step of an episode".into());
+            return Err(Error::Empty);
         }
         if !isa.is_here() {
-            return Err(format!("this processor has no {}", isa.name()));
+            return Err(Error::Isa(isa));
         }
         Ok(Self {
             isa,
@@ -57,7 +58,7 @@ impl<T: Real> Batch<T> {
     }
 
     /// Begins one episode per seed.
-    pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, String> {
+    pub fn reset(isa: Isa, max_episode_steps: i32, seeds: &[[u32; 2]]) -> Result<Self, Error> {
         let mut batch = Self::empty(isa, max_episode_steps, seeds.len())?;
         batch.sow(seeds);
         let begin_all = |block: &mut Block<T>| begin(block, u32::MAX >> (32 - LANES));
@@ -66,8 +67,8 @@ impl<T: Real> Batch<T> {
         Ok(batch)
     }
 
-    /// Continues from the fields of the state: `[N, 9]` three times, and `[N]` steps played.
-    /// `seeds`: of the running episodes; (0, 0) if there are none.
+    /// Continues from the fields of the state: `[N, 9]` three times, and `[N]` steps played. `seeds`
+    /// belong to the running episodes; without them they are (0, 0).
     pub fn load(
         isa: Isa,
         max_episode_steps: i32,
@@ -76,15 +77,18 @@ impl<T: Real> Batch<T> {
         qacc_warmstart: &[T],
         elapsed: &[i32],
         seeds: Option<&[[u32; 2]]>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Error> {
         let lanes = elapsed.len();
         let mut batch = Self::empty(isa, max_episode_steps, lanes)?;
         if [qpos, qvel, qacc_warmstart].map(<[T]>::len) != [lanes * JOINTS; 3] {
-            return Err(format!("the fields of {lanes} lanes have other lengths"));
+            return Err(Error::State(lanes));
         }
         if let Some(seeds) = seeds {
             if seeds.len() != lanes {
-                return Err(format!("{} seeds for {lanes} lanes", seeds.len()));
+                return Err(Error::Seeds {
+                    seeds: seeds.len(),
+                    lanes,
+                });
             }
             batch.sow(seeds);
         }
@@ -105,7 +109,7 @@ impl<T: Real> Batch<T> {
         self.lanes
     }
 
-    /// The instructions it computes with.
+    /// The instructions that the batch computes with.
     pub fn isa(&self) -> Isa {
         self.isa
     }
@@ -117,14 +121,11 @@ impl<T: Real> Batch<T> {
     }
 
     /// Writes fields `[N, ...]` of the present frame.
-    pub fn write(&self, fields: Fields<'_, T>) -> Result<(), String> {
-        let writer = Writer::new(fields, 1, self.lanes)?;
-        for (number, block) in self.blocks.iter().enumerate() {
-            // SAFETY: step 0 of 1; only this thread writes.
-            unsafe {
-                writer.write_final(0, number, block);
-                writer.write(0, number, block);
-            }
+    pub fn write(&self, fields: Fields<'_, T>) -> Result<(), Error> {
+        let writers = Writer::new(fields, 1, self.lanes)?.blocks();
+        for (block, mut writer) in self.blocks.iter().zip(writers) {
+            writer.write_final(0, block);
+            writer.write(0, block);
         }
         Ok(())
     }
@@ -136,14 +137,14 @@ impl<T: Real> Batch<T> {
         actions: &[f32],
         fields: Fields<'_, T>,
         auto_reset: AutoReset,
-    ) -> Result<(), String> {
-        let wanted = steps * self.lanes * MOTORS;
-        if actions.len() != wanted {
-            return Err(format!("{} actions, expected {wanted}", actions.len()));
+    ) -> Result<(), Error> {
+        let (found, expected) = (actions.len(), steps * self.lanes * MOTORS);
+        if found != expected {
+            return Err(Error::Actions { found, expected });
         }
         let (isa, most, lanes) = (self.isa, self.max_episode_steps, self.lanes);
-        let writer = Writer::new(fields, steps, lanes)?;
-        let play = |number: usize, block: &mut Block<T>| {
+        let writers = Writer::new(fields, steps, lanes)?.blocks();
+        let play = |number: usize, block: &mut Block<T>, mut writer: Writer<'_, T>| {
             let first = number * LANES;
             let count = LANES.min(lanes - first);
             for t in 0..steps {
@@ -159,25 +160,24 @@ impl<T: Real> Batch<T> {
                     AutoReset::SameStep => block.ended(),
                     _ => 0,
                 };
-                // SAFETY: t < steps; each block is played by one thread.
-                unsafe {
-                    writer.write_final(t, number, block);
-                    begin_next(block, over);
-                    writer.write(t, number, block);
-                }
+                writer.write_final(t, block);
+                begin_next(block, over);
+                writer.write(t, block);
                 block.clear(over);
             }
         };
         let alone = WORTH_A_THREAD.div_ceil(steps.max(1));
         if self.blocks.len() <= alone {
-            for (number, block) in self.blocks.iter_mut().enumerate() {
-                play(number, block);
+            let blocks = self.blocks.iter_mut().zip(writers);
+            for (number, (block, writer)) in blocks.enumerate() {
+                play(number, block, writer);
             }
         } else {
-            let blocks = self.blocks.par_iter_mut().enumerate();
+            let writers: Vec<_> = writers.collect();
+            let blocks = self.blocks.par_iter_mut().zip(writers).enumerate();
             blocks
                 .with_min_len(alone)
-                .for_each(|(number, block)| play(number, block));
+                .for_each(|(number, (block, writer))| play(number, block, writer));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Where episodes begin.
+//! The beginnings of episodes.
 
 use crate::block::{Block, places};
 use crate::random::start;

@@ -4,7 +4,7 @@
 pub const JOINTS: usize = 9;
 /// Driven joints.
 pub const MOTORS: usize = 6;
-/// Elements of an observation: all positions but how far it ran, and all velocities.
+/// Elements of an observation: all positions except the distance, and all velocities.
 pub const OBSERVATION: usize = 17;
 
 /// Lanes in a block: one of the longest vectors.
@@ -18,12 +18,12 @@ pub(crate) type Row<T> = [T; LANES];
 pub(crate) struct Block<T> {
     pub qpos: [Row<T>; JOINTS],
     pub qvel: [Row<T>; JOINTS],
-    /// Where the next search for the accelerations begins (MuJoCo's name).
+    /// The accelerations at which the next search begins (MuJoCo's name).
     pub qacc_warmstart: [Row<T>; JOINTS],
     pub elapsed: Row<i32>,
     /// Seeds of the running episodes.
     pub seed: Row<[u32; 2]>,
-    /// Of the last step.
+    /// The last step's reward and end.
     pub reward: Row<T>,
     pub truncated: Row<bool>,
 }
@@ -52,7 +52,7 @@ impl<T: Copy + Default> Block<T> {
         ended
     }
 
-    /// Forgets what the last step of these lanes gave.
+    /// Clears the last step's results in these lanes.
     pub(crate) fn clear(&mut self, lanes: u32) {
         for lane in places(lanes) {
             self.reward[lane] = T::default();
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Block<T> {
         }
     }
 
-    /// What the agent of a lane sees.
+    /// Writes the observation of a lane.
     pub(crate) fn look(&self, lane: usize, to: &mut [T]) {
         for (to, row) in to.iter_mut().zip(self.qpos[1..].iter().chain(&self.qvel)) {
             *to = row[lane];

@@ -1,4 +1,4 @@
-//! The contacts and limits of a vector of lanes, only those that some lane touches.
+//! The contacts and limits of a vector of lanes: those that at least one lane touches.
 
 mod late;
 
@@ -11,9 +11,10 @@ use crate::vector::Vector;
 use late::Late;
 pub(crate) use late::Place;
 
-/// What is touched, and which of its rows push.
+/// The contacts and limits that are touched, and the rows that push.
 pub(crate) struct Constraints<V: Vector> {
-    /// Contacts, first ones first; the rest of the arrays is left over from before.
+    token: V::Token,
+    /// Contacts come first; the rest of the arrays is left over from before.
     count: usize,
     bodies: [usize; POINTS.len()],
     contacts: [Contact<V>; POINTS.len()],
@@ -21,17 +22,17 @@ pub(crate) struct Constraints<V: Vector> {
     /// Joints beyond a limit in some lane, one bit each.
     limited: u32,
     limits: [Limit<V>; JOINTS.len()],
-    /// The weights of limits that push, 0 elsewhere; and their forces where nothing accelerates.
+    /// The weights of limits that push, 0 for others; and their forces without acceleration.
     pub limit_weights: [V; JOINTS.len()],
     pub limit_pushes: [V; JOINTS.len()],
-    /// Of both ends of a step; only where one is searched along.
+    /// At both ends of a step; only where one is searched along.
     late: [Late<V>; 2],
 }
 
 /// No lane.
 #[inline(always)]
-pub(crate) fn none<V: Vector>() -> V::Mask {
-    V::zero().lt(V::zero())
+pub(crate) fn none<V: Vector>(token: V::Token) -> V::Mask {
+    V::zero(token).lt(V::zero(token))
 }
 
 /// The contact of a capsule end.
@@ -42,32 +43,34 @@ pub(crate) fn contact<V: Vector>(
     moving: &[Motion<V>; 7],
     root_z: V,
 ) -> Contact<V> {
+    let token = root_z.token();
     touch(
         &places[point.body],
         &moving[point.body],
-        V::of(point.x),
-        V::of(point.z),
-        V::of(point.rest),
-        V::of(point.weight),
+        V::of(token, point.x),
+        V::of(token, point.z),
+        V::of(token, point.rest),
+        V::of(token, point.weight),
         root_z,
     )
 }
 
 /// No motion, or no force.
 #[inline(always)]
-pub(crate) fn still<V: Vector>() -> Motion<V> {
+pub(crate) fn still<V: Vector>(token: V::Token) -> Motion<V> {
+    let zero = V::zero(token);
     Motion {
-        turn: V::zero(),
-        x: V::zero(),
-        z: V::zero(),
+        turn: zero,
+        x: zero,
+        z: zero,
     }
 }
 
 impl<V: Vector> Constraints<V> {
     /// Touches nothing.
     #[inline(always)]
-    pub(crate) fn new() -> Self {
-        let zero = V::zero();
+    pub(crate) fn new(token: V::Token) -> Self {
+        let zero = V::zero(token);
         let contact = Contact {
             x: zero,
             z: zero,
@@ -86,6 +89,7 @@ impl<V: Vector> Constraints<V> {
             target: zero,
         };
         Self {
+            token,
             count: 0,
             bodies: [0; POINTS.len()],
             contacts: [contact; POINTS.len()],
@@ -94,11 +98,11 @@ impl<V: Vector> Constraints<V> {
             limits: [limit; JOINTS.len()],
             limit_weights: [zero; JOINTS.len()],
             limit_pushes: [zero; JOINTS.len()],
-            late: [Late::new(); 2],
+            late: [Late::new(token); 2],
         }
     }
 
-    /// Finds what is touched.
+    /// Finds the contacts and limits that are touched.
     #[inline(always)]
     pub(crate) fn find(
         &mut self,
@@ -107,10 +111,12 @@ impl<V: Vector> Constraints<V> {
         q: &[V; 9],
         v: &[V; 9],
     ) {
+        let token = self.token;
+        let zero = V::zero(token);
         let apart = heights(places, q[1]);
         let mut below = 0;
         for (point, apart) in apart.iter().enumerate() {
-            below |= u32::from(V::any(apart.lt(V::zero()))) << point;
+            below |= u32::from(V::any(apart.lt(zero))) << point;
         }
         self.count = 0;
         while below != 0 {
@@ -123,15 +129,18 @@ impl<V: Vector> Constraints<V> {
         self.limited = 0;
         for (k, joint) in JOINTS.iter().enumerate() {
             let angle = q[3 + k];
-            let beyond = V::or(angle.lt(V::of(joint.low)), V::of(joint.high).lt(angle));
+            let beyond = V::or(
+                angle.lt(V::of(token, joint.low)),
+                V::of(token, joint.high).lt(angle),
+            );
             self.limited |= u32::from(V::any(beyond)) << k;
         }
-        self.limit_weights = [V::zero(); JOINTS.len()];
-        self.limit_pushes = [V::zero(); JOINTS.len()];
+        self.limit_weights = [zero; JOINTS.len()];
+        self.limit_pushes = [zero; JOINTS.len()];
         for k in self.limited() {
             let joint = &JOINTS[k];
-            let (low, high) = (V::of(joint.low), V::of(joint.high));
-            self.limits[k] = limit(q[3 + k], v[3 + k], low, high, V::of(joint.weight));
+            let (low, high) = (V::of(token, joint.low), V::of(token, joint.high));
+            self.limits[k] = limit(q[3 + k], v[3 + k], low, high, V::of(token, joint.weight));
         }
     }
 
@@ -150,20 +159,22 @@ impl<V: Vector> Constraints<V> {
     /// The lanes in which something is touched.
     #[inline(always)]
     pub(crate) fn touched(&self) -> V::Mask {
-        let mut touched = none::<V>();
+        let zero = V::zero(self.token);
+        let mut touched = none::<V>(self.token);
         for contact in &self.contacts[..self.count] {
-            touched = V::or(touched, contact.weight.ne(V::zero()));
+            touched = V::or(touched, contact.weight.ne(zero));
         }
         for k in self.limited() {
-            touched = V::or(touched, self.limits[k].weight.ne(V::zero()));
+            touched = V::or(touched, self.limits[k].weight.ne(zero));
         }
         touched
     }
 
-    /// Lets those rows push that do at an acceleration. Returns the lanes in which one changed.
+    /// Lets the rows push that do so at an acceleration. Returns the lanes in which one changed.
     #[inline(always)]
     pub(crate) fn update(&mut self, speeding: &[Motion<V>; 7], acceleration: &[V; 9]) -> V::Mask {
-        let mut changed = none::<V>();
+        let zero = V::zero(self.token);
+        let mut changed = none::<V>(self.token);
         for k in 0..self.count {
             let now = pushing(&self.contacts[k], &speeding[self.bodies[k]]);
             let before = &self.rows[k];
@@ -175,7 +186,7 @@ impl<V: Vector> Constraints<V> {
         for k in self.limited() {
             let at = &self.limits[k];
             let short = at.side.mul_add(acceleration[3 + k], at.target);
-            let now = V::select(short.lt(V::zero()), at.weight, V::zero());
+            let now = V::select(short.lt(zero), at.weight, zero);
             changed = V::or(changed, now.ne(self.limit_weights[k]));
             self.limit_weights[k] = now;
             self.limit_pushes[k] = -(now * at.side * at.target);
@@ -183,8 +194,8 @@ impl<V: Vector> Constraints<V> {
         changed
     }
 
-    /// Sets the loads and pushes of touched bodies to their own loads with what pushes added;
-    /// those of the other bodies stay.
+    /// Sets the loads and pushes of touched bodies to their own loads plus everything that pushes. Those
+    /// of the other bodies stay.
     #[inline(always)]
     pub(crate) fn press(
         &self,
@@ -195,18 +206,18 @@ impl<V: Vector> Constraints<V> {
         let mut last = usize::MAX;
         for k in 0..self.count {
             let body = self.bodies[k];
-            // A body's contacts follow each other.
+            // A body's contacts come one after the other.
             let (load, push) = if body == last {
                 (loads[body], pushes[body])
             } else {
-                (own[body], still())
+                (own[body], still(self.token))
             };
             last = body;
             (loads[body], pushes[body]) = press(&self.contacts[k], &self.rows[k], &load, &push);
         }
     }
 
-    /// The forces on the joints of the rows that push, at an acceleration.
+    /// The forces of the pushing rows on the joints, at an acceleration.
     #[inline(always)]
     pub(crate) fn forces(
         &self,
@@ -214,7 +225,7 @@ impl<V: Vector> Constraints<V> {
         speeding: &[Motion<V>; 7],
         acceleration: &[V; 9],
     ) -> [V; 9] {
-        let mut pushes = [still(); 7];
+        let mut pushes = [still(self.token); 7];
         for k in 0..self.count {
             let body = self.bodies[k];
             let more = force(&self.contacts[k], &self.rows[k], &speeding[body]);

@@ -2,6 +2,7 @@
 
 use crate::block::{JOINTS, MOTORS};
 use crate::constraints::{Constraints, contact};
+use crate::error::Error;
 use crate::generated::contact::{heights, limit};
 use crate::generated::prepare::{bias, drive, motions, prepare};
 use crate::generated::solve::mass_matrix;
@@ -23,7 +24,7 @@ const QVEL: Port = ("qvel", &[9]);
 const WARM: Port = ("qacc_warmstart", &[9]);
 const ACTION: Port = ("action", &[6]);
 
-/// What [`call`] takes.
+/// The modules that [`call`] evaluates.
 pub const MODULES: [Module; 10] = [
     (
         "kinematics",
@@ -98,20 +99,24 @@ pub fn call<T: Real>(
     module: &str,
     inputs: &[&[f64]],
     n: usize,
-) -> Result<Vec<Vec<T>>, String> {
+) -> Result<Vec<Vec<T>>, Error> {
     let (name, takes, gives) = MODULES
         .iter()
         .find(|(name, ..)| *name == module)
-        .ok_or_else(|| format!("unknown module: {module}"))?;
+        .ok_or_else(|| Error::Module(module.into()))?;
     if !isa.is_here() {
-        return Err(format!("this processor has no {}", isa.name()));
+        return Err(Error::Isa(isa));
     }
     if inputs.len() != takes.len() {
-        return Err(format!("{module} takes {} inputs", takes.len()));
+        return Err(Error::Inputs {
+            module: name,
+            expected: takes.len(),
+        });
     }
     for (input, (name, shape)) in inputs.iter().zip(*takes) {
         if input.len() != n * shape.iter().product::<usize>() {
-            return Err(format!("{name} has {} elements", input.len()));
+            let found = input.len();
+            return Err(Error::Input { name, found });
         }
     }
     let mut outputs: Vec<Vec<T>> = Vec::new();
@@ -157,17 +162,22 @@ impl<T: Real> Part<'_, T> {
         }
     }
 
-    /// Input `number` of the lanes from `at` on; the last lane again where there are no more.
+    /// Input `number` of the lanes from `at` on; the last lane is repeated if there are no more.
     #[inline(always)]
-    fn read<V: Vector<Scalar = T>, const N: usize>(&self, number: usize, at: usize) -> [V; N] {
-        let mut vectors = [V::zero(); N];
+    fn read<V: Vector<Scalar = T>, const N: usize>(
+        &self,
+        token: V::Token,
+        number: usize,
+        at: usize,
+    ) -> [V; N] {
+        let mut vectors = [V::zero(token); N];
         for (k, to) in vectors.iter_mut().enumerate() {
             let mut row = [T::default(); MOST_LANES];
             for (lane, to) in row.iter_mut().enumerate().take(V::LANES) {
                 let lane = (at + lane).min(self.count - 1);
                 *to = T::of(self.inputs[number][(self.first + lane) * N + k]);
             }
-            *to = V::load(&row, 0);
+            *to = V::load(token, &row, 0);
         }
         vectors
     }
@@ -192,20 +202,20 @@ impl<T: Real> Part<'_, T> {
     }
 
     #[inline(always)]
-    fn lanes<V: Vector<Scalar = T>>(&mut self, at: usize) {
-        let zeros = [V::zero(); JOINTS];
-        let q: [V; JOINTS] = self.read(0, at);
+    fn lanes<V: Vector<Scalar = T>>(&mut self, token: V::Token, at: usize) {
+        let zeros = [V::zero(token); JOINTS];
+        let q: [V; JOINTS] = self.read(token, 0, at);
         let v: [V; JOINTS] = match self.module {
             "kinematics" | "mass_matrix" | "contacts" => zeros,
-            _ => self.read(1, at),
+            _ => self.read(token, 1, at),
         };
-        let root_height = q[1] + V::of(ROOT_HEIGHT);
-        let (places, moving, _, loads) = prepare(&q, &v, &[V::zero(); MOTORS]);
+        let root_height = q[1] + V::of(token, ROOT_HEIGHT);
+        let (places, moving, _, loads) = prepare(&q, &v, &[V::zero(token); MOTORS]);
         match self.module {
             "kinematics" => {
-                // About the torso's joint first: far from the origin each sum rounds much.
+                // Relative to the torso's joint first: far from the origin each sum rounds much.
                 let world = |pose: &Pose<V>, x: f64, z: f64| {
-                    let (x, z) = (V::of(x), V::of(z));
+                    let (x, z) = (V::of(token, x), V::of(token, z));
                     let about_x = pose.sin.mul_add(z, pose.cos.mul_add(x, pose.x));
                     let about_z = pose.cos.mul_add(z, pose.sin.neg_mul_add(x, pose.z));
                     [q[0] + about_x, root_height + about_z]
@@ -231,7 +241,7 @@ impl<T: Real> Part<'_, T> {
                 self.write(at, (0, 9), 0, &bias(&q, &v));
             }
             "forces" => {
-                let control = controls(self.read(2, at));
+                let control = controls(self.read(token, 2, at));
                 let (passive, motors) = drive(&q, &v, &control);
                 self.write(at, (0, 9), 3, &passive);
                 self.write(at, (1, 9), 3, &motors);
@@ -240,8 +250,8 @@ impl<T: Real> Part<'_, T> {
                 let apart = heights(&places, q[1]);
                 for (k, point) in POINTS.iter().enumerate() {
                     let found = contact(point, &places, &moving, q[1]);
-                    let is_below = apart[k].lt(V::zero());
-                    let keep = |value: V| V::select(is_below, value, V::zero());
+                    let is_below = apart[k].lt(V::zero(token));
+                    let keep = |value: V| V::select(is_below, value, V::zero(token));
                     self.write(at, (0, 16), k, &[keep(-apart[k])]);
                     let (x, z) = (keep(found.x + q[0]), keep(found.z + root_height));
                     self.write(at, (1, 32), 2 * k, &[x, z]);
@@ -249,9 +259,9 @@ impl<T: Real> Part<'_, T> {
             }
             "rows" => self.rows(at, (&q, &v), &places, &moving),
             "newton" => {
-                let control = controls(self.read(2, at));
-                let warm = self.read(3, at);
-                let mut constraints = Constraints::new();
+                let control = controls(self.read(token, 2, at));
+                let warm = self.read(token, 3, at);
+                let mut constraints = Constraints::new(token);
                 let lanes = Lanes { q, v, warm };
                 let found = acceleration(&lanes, &control, &mut constraints, full_steps::<T>());
                 let speeding = motions(&places, &found);
@@ -260,17 +270,17 @@ impl<T: Real> Part<'_, T> {
                 self.write(at, (1, 9), 0, &forces);
             }
             "euler" => {
-                let warm = self.read(2, at);
+                let warm = self.read(token, 2, at);
                 let mut lanes = Lanes { q, v, warm };
                 euler_alone(&mut lanes);
                 self.write(at, (0, 9), 0, &lanes.q);
                 self.write(at, (1, 9), 0, &lanes.v);
             }
             _ => {
-                let warm = self.read(2, at);
-                let mut control = controls(self.read(3, at));
+                let warm = self.read(token, 2, at);
+                let mut control = controls(self.read(token, 3, at));
                 let mut lanes = Lanes { q, v, warm };
-                substep(&mut lanes, &mut control, &mut Constraints::new(), true);
+                substep(&mut lanes, &mut control, &mut Constraints::new(token), true);
                 self.write(at, (0, 9), 0, &lanes.q);
                 self.write(at, (1, 9), 0, &lanes.v);
                 self.write(at, (2, 9), 0, &lanes.warm);
@@ -278,7 +288,7 @@ impl<T: Real> Part<'_, T> {
         }
     }
 
-    /// The module `rows`: what MuJoCo calls efc_D, efc_aref and efc_J, in the plane.
+    /// The module `rows`: MuJoCo's efc_D, efc_aref and efc_J, in the plane.
     #[inline(always)]
     fn rows<V: Vector<Scalar = T>>(
         &mut self,
@@ -287,15 +297,16 @@ impl<T: Real> Part<'_, T> {
         places: &[Pose<V>; 7],
         moving: &[Motion<V>; 7],
     ) {
-        let friction = V::of(FRICTION);
+        let token = q[0].token();
+        let (zero, friction) = (V::zero(token), V::of(token, FRICTION));
         for (k, point) in POINTS.iter().enumerate() {
             let found = contact(point, places, moving, q[1]);
-            let is_on = found.weight.ne(V::zero());
-            let keep = |value: V| V::select(is_on, value, V::zero());
+            let is_on = found.weight.ne(zero);
+            let keep = |value: V| V::select(is_on, value, zero);
             // Along the floor and up, for each joint that moves the body.
-            let mut slide = [V::zero(); JOINTS];
-            let mut rise = [V::zero(); JOINTS];
-            (slide[0], rise[1]) = (V::of(1.0), V::of(1.0));
+            let mut slide = [zero; JOINTS];
+            let mut rise = [zero; JOINTS];
+            (slide[0], rise[1]) = (V::of(token, 1.0), V::of(token, 1.0));
             (slide[2], rise[2]) = (found.z, -found.x);
             let mut body = point.body;
             while body != 0 {
@@ -305,7 +316,7 @@ impl<T: Real> Part<'_, T> {
             }
             self.write(at, (0, 16), k, &[found.weight]);
             for (row, side) in [1.0, -1.0, 0.0].into_iter().enumerate() {
-                let side = V::of(side) * friction;
+                let side = V::of(token, side) * friction;
                 let target = keep(-found.tangent.mul_add(side, found.normal));
                 self.write(at, (1, 48), 3 * k + row, &[target]);
                 for joint in 0..JOINTS {
@@ -315,10 +326,10 @@ impl<T: Real> Part<'_, T> {
             }
         }
         for (k, joint) in DRIVEN.iter().enumerate() {
-            let (low, high) = (V::of(joint.low), V::of(joint.high));
-            let found = limit(q[3 + k], v[3 + k], low, high, V::of(joint.weight));
-            let is_on = found.weight.ne(V::zero());
-            let keep = |value: V| V::select(is_on, value, V::zero());
+            let (low, high) = (V::of(token, joint.low), V::of(token, joint.high));
+            let found = limit(q[3 + k], v[3 + k], low, high, V::of(token, joint.weight));
+            let is_on = found.weight.ne(zero);
+            let keep = |value: V| V::select(is_on, value, zero);
             self.write(at, (3, 6), k, &[found.weight]);
             self.write(at, (4, 6), k, &[keep(-found.target)]);
             self.write(at, (5, 6), k, &[keep(found.side)]);
@@ -330,9 +341,9 @@ impl<V: Vector> Task<V> for Part<'_, V::Scalar> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run(mut self, token: V::Token) {
         for at in (0..self.count).step_by(V::LANES) {
-            self.lanes::<V>(at);
+            self.lanes::<V>(token, at);
         }
     }
 }

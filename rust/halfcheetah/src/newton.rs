@@ -1,8 +1,8 @@
 //! The accelerations under contacts and limits: MuJoCo's convex problem, solved to its minimum.
 //!
-//! The cost is quadratic for each set of rows that push: a full step reaches the minimum of the
-//! present set, and when no row changes, that is the minimum. A lane that is done stays where it
-//! is, as the same rows give the same bits again; so no lane's result depends on its neighbours.
+//! The cost is quadratic for each set of rows that push. A full step reaches the minimum of the
+//! present set; when no row changes, that is the minimum. A lane that is done stays where it is,
+//! because the same rows give the same bits again. So no lane's result depends on its neighbours.
 
 use crate::constraints::{Constraints, still};
 use crate::generated::prepare::motions;
@@ -12,9 +12,9 @@ use crate::real::Real;
 use crate::search::Search;
 use crate::vector::Vector;
 
-/// Steps that are taken whole; later ones have their lengths searched for. MuJoCo searches from
-/// the first step on, and so does float64. Float32 rounds more than that changes: there it saves
-/// the searching; play needs about five steps at the most.
+/// Steps that are taken whole; the lengths of later ones are searched for. MuJoCo searches from the
+/// first step on, and so does float64. Float32 rounds more than that changes, so it saves the
+/// searching; play needs about five steps at most.
 pub(crate) const fn full_steps<T: Real>() -> usize {
     if T::AS_MUJOCO { 0 } else { 10 }
 }
@@ -27,7 +27,7 @@ pub(crate) struct Bodies<'a, V> {
     pub smooth: &'a [V; 9],
 }
 
-/// The bodies' loads with what pushes added, and the pushes.
+/// The bodies' loads plus everything that pushes, and the pushes.
 pub(crate) struct Pressed<V> {
     loads: [Load<V>; 7],
     pushes: [Motion<V>; 7],
@@ -38,7 +38,7 @@ impl<V: Vector> Bodies<'_, V> {
     pub(crate) fn unpressed(&self) -> Pressed<V> {
         Pressed {
             loads: *self.loads,
-            pushes: [still(); 7],
+            pushes: [still(self.smooth[0].token()); 7],
         }
     }
 
@@ -57,7 +57,7 @@ impl<V: Vector> Bodies<'_, V> {
     }
 }
 
-/// Returns the accelerations, searched from `begin` on; the constraints are left as they push.
+/// Returns the accelerations, searched from `begin` on. The constraints then push accordingly.
 #[inline(always)]
 pub(crate) fn newton<V: Vector>(
     bodies: Bodies<'_, V>,
@@ -87,8 +87,7 @@ pub(crate) fn newton<V: Vector>(
             constraints: &mut *constraints,
             here,
         };
-        // SAFETY: the vectors at hand exist because this runs inside `enter`.
-        here = unsafe { V::enter(search) };
+        here = V::enter(begin[0].token(), search);
     }
     if V::Scalar::REFINES {
         refine(bodies, &mut pressed, constraints, &mut here);
@@ -98,8 +97,8 @@ pub(crate) fn newton<V: Vector>(
 
 /// Corrects accelerations by the forces that they leave unbalanced.
 ///
-/// A foot that is pressed far into the floor is a thousand times as stiff as its leg is heavy. A
-/// float32 loses three digits where the leg's inertia is told from that; here they come back.
+/// A foot that is pressed far into the floor is a thousand times as stiff as its leg is heavy. Float32
+/// loses three digits of the leg's inertia to that; here they come back.
 #[inline(always)]
 fn refine<V: Vector>(
     bodies: Bodies<'_, V>,
@@ -114,9 +113,10 @@ fn refine<V: Vector>(
     for k in 0..9 {
         left[k] = left[k] + forces[k] - pull[k];
     }
-    // The rows' pushes are in the forces.
+    // The forces include the rows' pushes.
     constraints.press(bodies.loads, &mut pressed.loads, &mut pressed.pushes);
-    let (pushes, limit_pushes) = ([still(); 7], [V::zero(); 6]);
+    let token = here[0].token();
+    let (pushes, limit_pushes) = ([still(token); 7], [V::zero(token); 6]);
     let weights = &constraints.limit_weights;
     let more = solve(
         bodies.places,

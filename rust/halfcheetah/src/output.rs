@@ -1,173 +1,153 @@
-//! Fields going out: `[T, N, ...]`, row by row, in the caller's memory.
-
-use std::marker::PhantomData;
+//! Outputs of a batch: `[T, N, ...]`, row by row, in the caller's memory.
 
 use crate::block::{Block, JOINTS, LANES, OBSERVATION, Row};
+use crate::error::Error;
 use crate::real::Real;
+use crate::strips::Strip;
 
-/// Memory for the fields of frames; what is None is not written.
+/// Memory for the fields of frames. None of them has to be written.
 #[derive(Default)]
 pub struct Fields<'a, T> {
-    /// `[..., 17]`, after a reset in the same step.
+    /// Observations `[..., 17]`, after a reset in the same step.
     pub obs: Option<&'a mut [T]>,
-    /// `[..., 17]`, before a reset in the same step.
+    /// Observations `[..., 17]`, before a reset in the same step.
     pub final_obs: Option<&'a mut [T]>,
+    /// The step's reward.
     pub reward: Option<&'a mut [T]>,
+    /// Whether the step was the episode's last.
     pub truncated: Option<&'a mut [bool]>,
-    /// `[..., 9]`, as the next two.
+    /// Joint positions `[..., 9]`.
     pub qpos: Option<&'a mut [T]>,
+    /// Joint velocities `[..., 9]`.
     pub qvel: Option<&'a mut [T]>,
+    /// Accelerations `[..., 9]` that the next search begins at.
     pub qacc_warmstart: Option<&'a mut [T]>,
+    /// Steps of the episode so far.
     pub elapsed: Option<&'a mut [i32]>,
 }
 
-/// The memory of one field, open to several threads that write different lanes.
-struct Table<'a, T> {
-    start: *mut T,
-    width: usize,
-    _memory: PhantomData<&'a mut [T]>,
-}
+/// One field of some lanes, with `WIDTH` elements of each.
+struct Sink<'a, T, const WIDTH: usize>(Option<Strip<'a, T>>);
 
-// SAFETY: a table is only written through `Writer`, whose callers share out the lanes.
-unsafe impl<T: Send> Send for Table<'_, T> {}
-unsafe impl<T: Send> Sync for Table<'_, T> {}
-
-impl<'a, T: Copy> Table<'a, T> {
+impl<'a, T: Copy, const WIDTH: usize> Sink<'a, T, WIDTH> {
+    /// Checks a field for `steps` rows of `lanes` lanes.
     fn new(
-        name: &str,
+        name: &'static str,
         memory: Option<&'a mut [T]>,
-        frames: usize,
-        width: usize,
-    ) -> Result<Option<Self>, String> {
+        (steps, lanes): (usize, usize),
+    ) -> Result<Self, Error> {
         let Some(memory) = memory else {
-            return Ok(None);
+            return Ok(Self(None));
         };
-        let (length, wanted) = (memory.len(), frames * width);
-        if length != wanted {
-            return Err(format!(
-                "field {name} has {length} elements, expected {wanted}"
-            ));
+        let (found, expected) = (memory.len(), steps * lanes * WIDTH);
+        if found != expected {
+            return Err(Error::Length {
+                name,
+                found,
+                expected,
+            });
         }
-        Ok(Some(Self {
-            start: memory.as_mut_ptr(),
-            width,
-            _memory: PhantomData,
-        }))
+        Ok(Self(Some(Strip::new(memory, lanes * WIDTH))))
     }
 
-    /// # Safety
-    /// The frames are within the memory, and no other thread uses them.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn at(&self, frame: usize, count: usize) -> &mut [T] {
-        let (start, length) = (frame * self.width, count * self.width);
-        // SAFETY: the caller's.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(start), length) }
+    /// Cuts off the first lanes.
+    fn split_off(&mut self, lanes: usize) -> Self {
+        let to = self.0.as_mut();
+        Self(to.map(|to| to.split_off(lanes * WIDTH)))
+    }
+
+    /// Writes one row: `fill` gets each lane's number and its elements.
+    #[inline(always)]
+    fn each(&mut self, step: usize, fill: impl Fn(usize, &mut [T; WIDTH])) {
+        if let Some(to) = &mut self.0 {
+            for (lane, to) in to.row(step).as_chunks_mut().0.iter_mut().enumerate() {
+                fill(lane, to);
+            }
+        }
     }
 }
 
-/// Writes blocks into fields whose lengths were checked.
+impl<T: Copy> Sink<'_, T, 1> {
+    /// Writes one row of a field that has one element of each lane.
+    #[inline(always)]
+    fn copy(&mut self, step: usize, from: &Row<T>) {
+        if let Some(to) = &mut self.0 {
+            let to = to.row(step);
+            to.copy_from_slice(&from[..to.len()]);
+        }
+    }
+}
+
+/// Fields whose lengths were checked, of all lanes or of those of a block.
 pub(crate) struct Writer<'a, T> {
     lanes: usize,
-    obs: Option<Table<'a, T>>,
-    final_obs: Option<Table<'a, T>>,
-    reward: Option<Table<'a, T>>,
-    truncated: Option<Table<'a, bool>>,
-    qpos: Option<Table<'a, T>>,
-    qvel: Option<Table<'a, T>>,
-    qacc_warmstart: Option<Table<'a, T>>,
-    elapsed: Option<Table<'a, i32>>,
+    obs: Sink<'a, T, OBSERVATION>,
+    final_obs: Sink<'a, T, OBSERVATION>,
+    reward: Sink<'a, T, 1>,
+    truncated: Sink<'a, bool, 1>,
+    qpos: Sink<'a, T, JOINTS>,
+    qvel: Sink<'a, T, JOINTS>,
+    qacc_warmstart: Sink<'a, T, JOINTS>,
+    elapsed: Sink<'a, i32, 1>,
 }
 
 impl<'a, T: Real> Writer<'a, T> {
     /// Checks the fields for `steps` rows of `lanes` lanes.
-    pub(crate) fn new(to: Fields<'a, T>, steps: usize, lanes: usize) -> Result<Self, String> {
-        let frames = steps * lanes;
+    pub(crate) fn new(to: Fields<'a, T>, steps: usize, lanes: usize) -> Result<Self, Error> {
+        let rows = (steps, lanes);
         Ok(Self {
             lanes,
-            obs: Table::new("obs", to.obs, frames, OBSERVATION)?,
-            final_obs: Table::new("final_obs", to.final_obs, frames, OBSERVATION)?,
-            reward: Table::new("reward", to.reward, frames, 1)?,
-            truncated: Table::new("truncated", to.truncated, frames, 1)?,
-            qpos: Table::new("qpos", to.qpos, frames, JOINTS)?,
-            qvel: Table::new("qvel", to.qvel, frames, JOINTS)?,
-            qacc_warmstart: Table::new("qacc_warmstart", to.qacc_warmstart, frames, JOINTS)?,
-            elapsed: Table::new("elapsed", to.elapsed, frames, 1)?,
+            obs: Sink::new("obs", to.obs, rows)?,
+            final_obs: Sink::new("final_obs", to.final_obs, rows)?,
+            reward: Sink::new("reward", to.reward, rows)?,
+            truncated: Sink::new("truncated", to.truncated, rows)?,
+            qpos: Sink::new("qpos", to.qpos, rows)?,
+            qvel: Sink::new("qvel", to.qvel, rows)?,
+            qacc_warmstart: Sink::new("qacc_warmstart", to.qacc_warmstart, rows)?,
+            elapsed: Sink::new("elapsed", to.elapsed, rows)?,
         })
     }
 
-    /// Writes row `step` of `final_obs`, if that is wanted, as the lanes of one block are now.
-    ///
-    /// # Safety
-    /// As of [`write`](Self::write).
-    pub(crate) unsafe fn write_final(&self, step: usize, number: usize, block: &Block<T>) {
-        // SAFETY: the caller's.
-        unsafe { self.observe(&self.final_obs, step, number, block) };
+    /// The fields of each block's lanes.
+    pub(crate) fn blocks(mut self) -> impl ExactSizeIterator<Item = Self> {
+        let all = self.lanes;
+        (0..all.div_ceil(LANES)).map(move |number| {
+            let lanes = LANES.min(all - number * LANES);
+            Self {
+                lanes,
+                obs: self.obs.split_off(lanes),
+                final_obs: self.final_obs.split_off(lanes),
+                reward: self.reward.split_off(lanes),
+                truncated: self.truncated.split_off(lanes),
+                qpos: self.qpos.split_off(lanes),
+                qvel: self.qvel.split_off(lanes),
+                qacc_warmstart: self.qacc_warmstart.split_off(lanes),
+                elapsed: self.elapsed.split_off(lanes),
+            }
+        })
     }
 
-    /// Writes row `step` of the other fields of the lanes of one block.
-    ///
-    /// # Safety
-    /// `step` is less than the steps given to `new`, and no other thread writes this block.
-    pub(crate) unsafe fn write(&self, step: usize, number: usize, block: &Block<T>) {
-        let (frame, count) = self.place(step, number);
-        // SAFETY: the caller's.
-        unsafe {
-            self.observe(&self.obs, step, number, block);
-            if let Some(to) = &self.reward {
-                to.at(frame, count).copy_from_slice(&block.reward[..count]);
-            }
-            if let Some(to) = &self.truncated {
-                to.at(frame, count)
-                    .copy_from_slice(&block.truncated[..count]);
-            }
-            if let Some(to) = &self.elapsed {
-                to.at(frame, count).copy_from_slice(&block.elapsed[..count]);
-            }
-            for (to, rows) in [
-                (&self.qpos, &block.qpos),
-                (&self.qvel, &block.qvel),
-                (&self.qacc_warmstart, &block.qacc_warmstart),
-            ] {
-                if let Some(to) = to {
-                    turn(rows, to.at(frame, count));
+    /// Writes row `step` of `final_obs`, if that is wanted, as the lanes of the block are now.
+    pub(crate) fn write_final(&mut self, step: usize, block: &Block<T>) {
+        self.final_obs.each(step, |lane, to| block.look(lane, to));
+    }
+
+    /// Writes row `step` of the other fields of the block's lanes.
+    pub(crate) fn write(&mut self, step: usize, block: &Block<T>) {
+        self.obs.each(step, |lane, to| block.look(lane, to));
+        self.reward.copy(step, &block.reward);
+        self.truncated.copy(step, &block.truncated);
+        self.elapsed.copy(step, &block.elapsed);
+        for (sink, rows) in [
+            (&mut self.qpos, &block.qpos),
+            (&mut self.qvel, &block.qvel),
+            (&mut self.qacc_warmstart, &block.qacc_warmstart),
+        ] {
+            sink.each(step, |lane, to| {
+                for (to, row) in to.iter_mut().zip(rows) {
+                    *to = row[lane];
                 }
-            }
-        }
-    }
-
-    /// The first frame of a block's lanes in row `step`, and how many there are.
-    fn place(&self, step: usize, number: usize) -> (usize, usize) {
-        let first = number * LANES;
-        (step * self.lanes + first, LANES.min(self.lanes - first))
-    }
-
-    /// Writes observations into one field.
-    ///
-    /// # Safety
-    /// As of [`write`](Self::write).
-    unsafe fn observe(
-        &self,
-        to: &Option<Table<'_, T>>,
-        step: usize,
-        number: usize,
-        block: &Block<T>,
-    ) {
-        if let Some(to) = to {
-            let (frame, count) = self.place(step, number);
-            // SAFETY: the caller's.
-            let to = unsafe { to.at(frame, count) };
-            for (lane, to) in to.chunks_exact_mut(OBSERVATION).enumerate() {
-                block.look(lane, to);
-            }
-        }
-    }
-}
-
-/// Writes rows of lanes as lanes of rows.
-fn turn<T: Copy>(rows: &[Row<T>; JOINTS], to: &mut [T]) {
-    for (lane, to) in to.chunks_exact_mut(JOINTS).enumerate() {
-        for (to, row) in to.iter_mut().zip(rows) {
-            *to = row[lane];
+            });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where episodes begin: what NumPy draws from a seed, bit for bit.
+//! The random starts of episodes: NumPy's draws from a seed, bit for bit.
 //!
 //! `numpy.random.Generator(PCG64(SeedSequence(seed)))`, as Gymnasium makes it.
 
@@ -32,7 +32,7 @@ fn seed_sequence(seed: [u32; 2]) -> [u64; 4] {
         constant: 0x43b0_d7e5,
         multiplier: 0x931e_8875,
     };
-    // Words that an integer does not have count as 0.
+    // Words that an integer does not have are 0.
     let mut pool = [seed[0], seed[1], 0, 0].map(|word| hash.next(word));
     for from in 0..4 {
         for to in 0..4 {

@@ -1,16 +1,17 @@
-//! The two kinds of numbers, and which instructions compute with them.
+//! The two kinds of numbers, and the instructions that compute with them.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use crate::error::Error;
 use crate::trigonometry::Constants;
 #[cfg(target_arch = "x86_64")]
-use crate::vector::{F32x8, F32x16, F64x4, F64x8};
+use crate::vector::{self, F32x8, F32x16, F64x4, F64x8};
 use crate::vector::{Portable, Task, Vector};
 
 /// Instructions that an engine is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// What every processor has.
+    /// Those of every processor.
     Portable,
     /// AVX2 with fused multiply-add.
     Avx2,
@@ -19,9 +20,10 @@ pub enum Isa {
 }
 
 impl Isa {
+    /// All of them, the widest last.
     pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
 
-    /// What TWINSTEP_ISA calls it.
+    /// The name in TWINSTEP_ISA.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -35,8 +37,8 @@ impl Isa {
         #[cfg(target_arch = "x86_64")]
         match self {
             Self::Portable => true,
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+            Self::Avx2 => vector::Avx2::detect().is_some(),
+            Self::Avx512 => vector::Avx512::detect().is_some(),
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
@@ -44,20 +46,16 @@ impl Isa {
         }
     }
 
-    /// The widest that this processor has; the environment variable TWINSTEP_ISA takes another.
-    pub fn choose() -> Result<Self, String> {
+    /// The widest of this processor, or those that the environment variable TWINSTEP_ISA names.
+    pub fn choose() -> Result<Self, Error> {
         let Ok(wanted) = std::env::var("TWINSTEP_ISA") else {
             let mut here = Self::ALL.into_iter().filter(|isa| isa.is_here());
             return Ok(here.next_back().unwrap_or(Self::Portable));
         };
         match Self::ALL.into_iter().find(|isa| isa.name() == wanted) {
             Some(isa) if isa.is_here() => Ok(isa),
-            Some(_) => Err(format!(
-                "TWINSTEP_ISA={wanted}: this processor has no {wanted}"
-            )),
-            None => Err(format!(
-                "TWINSTEP_ISA={wanted}: portable, avx2 and avx512 are known"
-            )),
+            Some(isa) => Err(Error::WantedIsa(isa)),
+            None => Err(Error::UnknownIsa(wanted)),
         }
     }
 }
@@ -78,28 +76,36 @@ pub trait Real:
     + Types
     + 'static
 {
-    /// Whether the way of a step is summed, and not the difference of two positions.
+    /// Whether the distance of a step is summed up, not taken as the difference of two positions.
     const SUMS_TRAVEL: bool;
-    /// Whether accelerations are searched for in MuJoCo's steps, and not in the fewest.
+    /// Whether the search for accelerations takes MuJoCo's steps, not the fewest.
     const AS_MUJOCO: bool;
     /// Whether accelerations are corrected once after they are found.
     const REFINES: bool;
 
+    /// The nearest number of this kind.
     fn of(value: f64) -> Self;
+    /// The same number.
     fn to_f64(self) -> f64;
+    /// The number without its sign.
     fn abs(self) -> Self;
+    /// Its sine and cosine, by the standard library.
     fn sin_cos(self) -> (Self, Self);
     /// The representation.
     fn bits(self) -> u64;
 }
 
-/// What goes with a kind of number inside this crate.
+/// The types and constants of a kind of number.
 pub trait Types: Sized {
-    type Portable: Vector<Scalar = Self>;
+    /// One lane.
+    type Portable: Vector<Scalar = Self, Token = ()>;
+    /// Lanes of 256 bits.
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Vector<Scalar = Self>;
+    type Avx2: Vector<Scalar = Self, Token = vector::Avx2>;
+    /// Lanes of 512 bits.
     #[cfg(target_arch = "x86_64")]
-    type Avx512: Vector<Scalar = Self>;
+    type Avx512: Vector<Scalar = Self, Token = vector::Avx512>;
+    /// The numbers of sine and cosine.
     const TRIGONOMETRY: Constants;
 }
 
@@ -150,15 +156,11 @@ pub(crate) fn run<T: Real, O, K>(isa: Isa, task: K) -> O
 where
     K: Task<T::Portable, Output = O> + Task<T::Avx2, Output = O> + Task<T::Avx512, Output = O>,
 {
-    // One look at remembered flags; it makes the calls below sound.
-    assert!(isa.is_here());
-    // SAFETY: the processor has the instructions.
-    unsafe {
-        match isa {
-            Isa::Portable => <T::Portable as Vector>::enter(task),
-            Isa::Avx2 => <T::Avx2 as Vector>::enter(task),
-            Isa::Avx512 => <T::Avx512 as Vector>::enter(task),
-        }
+    // Detection is one look at remembered flags.
+    match isa {
+        Isa::Portable => T::Portable::enter((), task),
+        Isa::Avx2 => T::Avx2::enter(vector::Avx2::detect().expect("AVX2"), task),
+        Isa::Avx512 => T::Avx512::enter(vector::Avx512::detect().expect("AVX-512F"), task),
     }
 }
 
@@ -166,6 +168,5 @@ where
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn run<T: Real, O, K: Task<T::Portable, Output = O>>(isa: Isa, task: K) -> O {
     assert!(isa.is_here());
-    // SAFETY: portable.
-    unsafe { <T::Portable as Vector>::enter(task) }
+    T::Portable::enter((), task)
 }

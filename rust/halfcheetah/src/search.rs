@@ -1,8 +1,8 @@
 //! Newton steps of the best length: an exact search along each.
 //!
-//! Float64 searches as MuJoCo does, which stops a little beside the minimum now and then; where it
-//! stops depends on where it began and on each step's length. Float32 comes here when full steps
-//! do not end, as they could go round in a circle.
+//! Float64 searches as MuJoCo does, which sometimes stops a little away from the minimum; where it
+//! stops depends on its beginning and on each step's length. Float32 comes here when full steps do
+//! not end, for they could go round in a circle.
 
 use crate::constraints::{Constraints, Place, none};
 use crate::generated::prepare::motions;
@@ -12,14 +12,14 @@ use crate::newton::Bodies;
 use crate::real::Real;
 use crate::vector::{Task, Vector};
 
-/// A bound, as MuJoCo's: where rounding decides about a row there is no end to wait for.
+/// A bound, as MuJoCo's: where rounding decides about a row, the search might never end.
 const MOST_STEPS: usize = 100;
-/// The share of a step is searched until it changes by less than this part of itself.
+/// The search for the share of a step ends when it changes by less than this part of itself.
 const fn same_share<T: Real>() -> f64 {
     if T::AS_MUJOCO { 1e-12 } else { 1e-6 }
 }
 
-/// What is left to do from `here` on.
+/// The rest of a search, from `here` on.
 pub(crate) struct Search<'a, V: Vector> {
     pub bodies: Bodies<'a, V>,
     pub constraints: &'a mut Constraints<V>,
@@ -30,7 +30,7 @@ impl<V: Vector> Task<V> for Search<'_, V> {
     type Output = [V; 9];
 
     #[inline(always)]
-    fn run(self) -> [V; 9] {
+    fn run(self, token: V::Token) -> [V; 9] {
         let (bodies, constraints, mut here) = (&self.bodies, self.constraints, self.here);
         let mass = mass_entries(bodies.places, bodies.loads);
         constraints.look(Place::Here, &motions(bodies.places, &here), &here);
@@ -39,9 +39,9 @@ impl<V: Vector> Task<V> for Search<'_, V> {
         } else {
             constraints.advance(|here, _| here);
         }
-        let least_gain = V::of(TOLERANCE) * trace(&mass);
+        let least_gain = V::of(token, TOLERANCE) * trace(&mass);
         let mut pressed = bodies.unpressed();
-        let mut done = none::<V>();
+        let mut done = none::<V>(token);
         for number in 0..MOST_STEPS {
             let there = bodies.target(&mut pressed, constraints);
             constraints.look(Place::There, &motions(bodies.places, &there), &there);
@@ -51,11 +51,11 @@ impl<V: Vector> Task<V> for Search<'_, V> {
             }
             let line = Line::new(bodies, &mass, &here, &there);
             if V::Scalar::AS_MUJOCO && number > 0 {
-                let enough = (V::of(0.5) * (line.curve + curve)).lt(least_gain);
+                let enough = (V::of(token, 0.5) * (line.curve + curve)).lt(least_gain);
                 done = V::or(done, enough);
             }
             let searched = V::and(changed, V::not(done));
-            let mut share = V::of(1.0);
+            let mut share = V::of(token, 1.0);
             if V::any(searched) {
                 share = line.best_share(constraints, searched);
             }
@@ -76,7 +76,7 @@ impl<V: Vector> Task<V> for Search<'_, V> {
     }
 }
 
-/// Lets the search begin at the accelerations without constraints where they cost less.
+/// Begins the search at the accelerations without constraints if they cost less.
 #[inline(always)]
 fn cheaper<V: Vector>(
     bodies: &Bodies<'_, V>,
@@ -119,23 +119,25 @@ impl<V: Vector> Line<V> {
         }
     }
 
-    /// The share of the step at which the cost is least, in these lanes; it may be beyond 1.
+    /// The share of the step with the least cost, in these lanes; it may be beyond 1.
     ///
-    /// The cost's slope is linear piece by piece and rises: Newton's method on it is exact as soon
-    /// as two shares lie on one piece. One that leaves the bracket is halved.
+    /// The cost's slope is piecewise linear and rises: Newton's method on it is exact as soon as two
+    /// shares lie on one piece. A share outside the bracket is replaced by the bracket's middle.
     #[inline(always)]
     fn best_share(&self, constraints: &Constraints<V>, mut searched: V::Mask) -> V {
-        let (mut low, mut high) = (V::zero(), V::of(f64::INFINITY));
-        let same_share = V::of(same_share::<V::Scalar>());
-        let mut share = V::of(1.0);
+        let token = self.start.token();
+        let (zero, half) = (V::zero(token), V::of(token, 0.5));
+        let (mut low, mut high) = (zero, V::of(token, f64::INFINITY));
+        let same_share = V::of(token, same_share::<V::Scalar>());
+        let mut share = V::of(token, 1.0);
         for _ in 0..MOST_STEPS {
             let (slope, rise) = constraints.slope(share);
             let slope = slope + self.curve.mul_add(share, self.start);
-            low = V::select(slope.lt(V::zero()), share, low);
-            high = V::select(V::zero().lt(slope), share, high);
+            low = V::select(slope.lt(zero), share, low);
+            high = V::select(zero.lt(slope), share, high);
             let next = share - slope / (rise + self.curve);
-            let open = V::of(f64::MAX).lt(high);
-            let middle = V::select(open, low + low, V::of(0.5) * (low + high));
+            let open = V::of(token, f64::MAX).lt(high);
+            let middle = V::select(open, low + low, half * (low + high));
             let beyond = V::or(next.lt(low), high.lt(next));
             let next = V::select(beyond, middle, next);
             let is_same = (next - share).abs().le(same_share * next.abs());
@@ -151,7 +153,7 @@ impl<V: Vector> Line<V> {
 
 #[inline(always)]
 fn dot<V: Vector>(one: &[V; 9], other: &[V; 9]) -> V {
-    let mut sum = V::zero();
+    let mut sum = V::zero(one[0].token());
     for (a, b) in one.iter().zip(other) {
         sum = a.mul_add(*b, sum);
     }

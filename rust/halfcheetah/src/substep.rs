@@ -14,7 +14,7 @@ use crate::vector::{Task, Vector};
 const SUBSTEPS: usize = 5;
 /// The time of a step.
 pub(crate) const STEP: f64 = 0.05;
-/// Numbers beyond this are none for MuJoCo (mjMAXVAL).
+/// MuJoCo does not accept larger numbers (mjMAXVAL).
 const HUGE: f64 = 1e10;
 
 /// Positions, velocities, and where the search for the accelerations begins.
@@ -27,21 +27,25 @@ pub(crate) struct Lanes<V> {
 
 /// Loads rows of a block.
 #[inline(always)]
-fn rows<V: Vector, const N: usize>(rows: &[Row<V::Scalar>; N], at: usize) -> [V; N] {
-    let mut vectors = [V::zero(); N];
+fn rows<V: Vector, const N: usize>(
+    token: V::Token,
+    rows: &[Row<V::Scalar>; N],
+    at: usize,
+) -> [V; N] {
+    let mut vectors = [V::zero(token); N];
     for (to, row) in vectors.iter_mut().zip(rows) {
-        *to = V::load(row, at);
+        *to = V::load(token, row, at);
     }
     vectors
 }
 
 impl<V: Vector> Lanes<V> {
     #[inline(always)]
-    fn load(block: &Block<V::Scalar>, at: usize) -> Self {
+    fn load(token: V::Token, block: &Block<V::Scalar>, at: usize) -> Self {
         Self {
-            q: rows(&block.qpos, at),
-            v: rows(&block.qvel, at),
-            warm: rows(&block.qacc_warmstart, at),
+            q: rows(token, &block.qpos, at),
+            v: rows(token, &block.qvel, at),
+            warm: rows(token, &block.qacc_warmstart, at),
         }
     }
 
@@ -62,7 +66,7 @@ fn wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
     for value in &values[1..] {
         sum = sum + value.abs();
     }
-    let near = V::not(sum.le(V::of(HUGE)));
+    let near = V::not(sum.le(V::of(sum.token(), HUGE)));
     if V::any(near) {
         each_wild(values)
     } else {
@@ -72,18 +76,19 @@ fn wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
 
 #[inline(never)]
 fn each_wild<V: Vector>(values: &[V; JOINTS]) -> V::Mask {
-    let mut tame = V::not(none::<V>());
+    let token = values[0].token();
+    let mut tame = V::not(none::<V>(token));
     for value in values {
-        tame = V::and(tame, value.abs().le(V::of(HUGE)));
+        tame = V::and(tame, value.abs().le(V::of(token, HUGE)));
     }
     V::not(tame)
 }
 
-/// Plays 0.01 s. Returns the lanes whose state or accelerations were lost: MuJoCo puts them to rest
-/// in the origin, without control, and goes on from there.
+/// Plays 0.01 s. Returns the lanes that lost their state or accelerations: MuJoCo puts them to rest in
+/// the origin, without control, and goes on from there.
 ///
-/// `keep`: `warm` will be looked at. Else lanes that touch nothing are spared a linear system
-/// where MuJoCo's steps are not followed: the next search begins at their damped acceleration.
+/// `keep`: somebody will look at `warm`. Otherwise lanes that touch nothing save a linear system where
+/// MuJoCo's steps are not followed: the next search begins at their damped acceleration.
 #[inline(always)]
 pub(crate) fn substep<V: Vector>(
     lanes: &mut Lanes<V>,
@@ -91,11 +96,12 @@ pub(crate) fn substep<V: Vector>(
     constraints: &mut Constraints<V>,
     keep: bool,
 ) -> V::Mask {
+    let zero = V::zero(lanes.q[0].token());
     let lost = V::or(wild(&lanes.q), wild(&lanes.v));
     if V::any(lost) {
         let Lanes { q, v, warm } = lanes;
         for value in q.iter_mut().chain(v).chain(warm).chain(control.iter_mut()) {
-            *value = V::select(lost, V::zero(), *value);
+            *value = V::select(lost, zero, *value);
         }
     }
     let (places, moving, smooth, loads) = prepare(&lanes.q, &lanes.v, control);
@@ -129,7 +135,7 @@ pub(crate) fn substep<V: Vector>(
             *warm = V::select(touched, *warm, slowed);
         }
     }
-    // Where a linear system was spared this looks at damped accelerations, which are a little less.
+    // Lanes that saved a linear system have damped accelerations here, which are a little smaller.
     let fell = wild(&lanes.warm);
     move_on(lanes, &slowed);
     if V::any(fell) {
@@ -138,32 +144,34 @@ pub(crate) fn substep<V: Vector>(
     V::or(lost, fell)
 }
 
-/// What MuJoCo makes of accelerations that are none: it begins again from all zeros without
+/// MuJoCo's answer to accelerations that are not numbers: it begins again from all zeros without
 /// control, where nothing is touched, and falls.
 #[inline(never)]
 fn fall<V: Vector>(lanes: &mut Lanes<V>, control: &mut [V; MOTORS], fell: V::Mask) {
+    let token = lanes.q[0].token();
+    let zero = V::zero(token);
     for control in control {
-        *control = V::select(fell, V::zero(), *control);
+        *control = V::select(fell, zero, *control);
     }
     let Lanes { q, v, warm } = lanes;
     for (values, by) in [(warm, 1.0), (v, TIMESTEP), (q, TIMESTEP * TIMESTEP)] {
         for (joint, value) in values.iter_mut().enumerate() {
             let falling = if joint == 1 {
-                V::of(-GRAVITY * by)
+                V::of(token, -GRAVITY * by)
             } else {
-                V::zero()
+                zero
             };
             *value = V::select(fell, falling, *value);
         }
     }
 }
 
-/// What is left of accelerations when the joints' damping is taken at a step's
-/// end; elsewhere than in the touched lanes they come from the smooth forces.
+/// The accelerations left when the joints' damping is taken at a step's end. Outside of the touched
+/// lanes they come from the smooth forces.
 ///
 /// MuJoCo solves (M + h B) a' = f, with the time step h, the damping B and the forces f of the
-/// bodies, contacts and limits. Where its search stopped early these are not M a. Float32 solves
-/// for what the damping takes away, which keeps more digits: (M + h B) (a - a') = h B a.
+/// bodies, contacts and limits. If its search stopped early these are not M a. Float32 solves for the
+/// part that the damping takes away, which keeps more digits: (M + h B) (a - a') = h B a.
 #[inline(always)]
 fn slowed<V: Vector>(
     acceleration: &[V; JOINTS],
@@ -175,7 +183,7 @@ fn slowed<V: Vector>(
     let mut right = *smooth;
     for (k, right) in right.iter_mut().enumerate() {
         let damping = if k < 3 { 0.0 } else { DRIVEN[k - 3].damping };
-        let taken = V::of(TIMESTEP * damping) * acceleration[k];
+        let taken = V::of(right.token(), TIMESTEP * damping) * acceleration[k];
         *right = V::select(touched, taken, *right);
     }
     let mut slowed = damped(places, loads, &right);
@@ -189,22 +197,24 @@ fn slowed<V: Vector>(
 #[inline(always)]
 fn move_on<V: Vector>(lanes: &mut Lanes<V>, acceleration: &[V; JOINTS]) {
     let Lanes { q, v, .. } = lanes;
+    let time = V::of(q[0].token(), TIMESTEP);
     for ((q, v), more) in q.iter_mut().zip(v).zip(acceleration) {
-        *v = more.mul_add(V::of(TIMESTEP), *v);
-        *q = v.mul_add(V::of(TIMESTEP), *q);
+        *v = more.mul_add(time, *v);
+        *q = v.mul_add(time, *q);
     }
 }
 
-/// Euler's step alone, from any acceleration.
+/// A step by Euler's method alone, from any acceleration.
 #[inline(always)]
 pub(crate) fn euler_alone<V: Vector>(lanes: &mut Lanes<V>) {
-    let (places, _, smooth, loads) = prepare(&lanes.q, &lanes.v, &[V::zero(); MOTORS]);
-    let all = V::not(none::<V>());
+    let token = lanes.q[0].token();
+    let (places, _, smooth, loads) = prepare(&lanes.q, &lanes.v, &[V::zero(token); MOTORS]);
+    let all = V::not(none::<V>(token));
     let slowed = slowed(&lanes.warm, &places, &loads, &smooth, all);
     move_on(lanes, &slowed);
 }
 
-/// The acceleration in a state, and the constraints as they push.
+/// The acceleration in a state; the constraints then push accordingly.
 #[inline(always)]
 pub(crate) fn acceleration<V: Vector>(
     lanes: &Lanes<V>,
@@ -222,23 +232,24 @@ pub(crate) fn acceleration<V: Vector>(
     newton(bodies, constraints, &lanes.warm, full_steps)
 }
 
-/// Controls as MuJoCo takes them: all 0 where one is not a number. It clamps before it looks, so
-/// that large and infinite ones are taken for the limit.
+/// Controls as MuJoCo takes them: all 0 if one is not a number. It clamps before it looks, so large and
+/// infinite ones count as the limit.
 #[inline(always)]
 pub(crate) fn controls<V: Vector>(mut control: [V; MOTORS]) -> [V; MOTORS] {
-    let mut lost = none::<V>();
+    let token = control[0].token();
+    let mut lost = none::<V>(token);
     for control in control {
         lost = V::or(lost, control.ne(control));
     }
     if V::any(lost) {
         for control in &mut control {
-            *control = V::select(lost, V::zero(), *control);
+            *control = V::select(lost, V::zero(token), *control);
         }
     }
     control
 }
 
-/// Plays a step in all lanes of a block; `travel` is how far they ran.
+/// A step of all lanes of a block; `travel` is the distance they ran.
 pub(crate) struct Step<'a, T> {
     pub block: &'a mut Block<T>,
     pub control: &'a [Row<T>; MOTORS],
@@ -249,18 +260,18 @@ impl<V: Vector> Task<V> for Step<'_, V::Scalar> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        let mut constraints = Constraints::<V>::new();
+    fn run(self, token: V::Token) {
+        let mut constraints = Constraints::<V>::new(token);
         for at in (0..LANES).step_by(V::LANES) {
-            let mut control = controls(rows(self.control, at));
-            let mut lanes = Lanes::load(self.block, at);
+            let mut control = controls(rows(token, self.control, at));
+            let mut lanes = Lanes::load(token, self.block, at);
             let begin = lanes.q[0];
-            let (mut run, mut lost) = (V::zero(), none::<V>());
+            let (mut run, mut lost) = (V::zero(token), none::<V>(token));
             for number in 1..=SUBSTEPS {
                 let keep = number == SUBSTEPS;
                 let now = substep(&mut lanes, &mut control, &mut constraints, keep);
                 lost = V::or(lost, now);
-                run = lanes.v[0].mul_add(V::of(TIMESTEP), run);
+                run = lanes.v[0].mul_add(V::of(token, TIMESTEP), run);
             }
             // Far from the origin the difference of two float32 positions has few digits left.
             let travel = if <V::Scalar as Real>::SUMS_TRAVEL {

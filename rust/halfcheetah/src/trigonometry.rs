@@ -1,19 +1,19 @@
 //! Sine and cosine of vectors, to about one unit in the last place.
 //!
-//! The angle less its multiple of pi/2 is exact but for the last subtraction: with fused
-//! operations the first one leaves nothing out, as its result is a multiple of the last digit of
-//! pi/2's first part and below 1.
+//! The angle minus its multiple of pi/2 is exact except for the last subtraction: with fused
+//! operations the first one loses nothing, because its result is a multiple of the last digit of pi/2's
+//! first part and below 1.
 
 use crate::generated::trigonometry as numbers;
 use crate::real::Real;
 use crate::vector::{MOST_LANES, Vector};
 
-/// What the two kinds of numbers do differently.
+/// The differences between the two kinds of numbers.
 pub struct Constants {
     sin: &'static [f64],
     cos: &'static [f64],
     quarter: [f64; 3],
-    /// Added and taken away again it rounds to whole numbers, which stand in its last bits.
+    /// Adding and subtracting it rounds to whole numbers, which stand in its last bits.
     rounder: f64,
 }
 
@@ -32,13 +32,14 @@ impl Constants {
     };
 }
 
-/// Larger angles are left to the standard library, lane by lane.
+/// The standard library computes larger angles, lane by lane.
 const FAR: f64 = 1e5;
 
 /// Returns sine and cosine.
 #[inline(always)]
 pub(crate) fn sin_cos<V: Vector>(angle: V) -> (V, V) {
-    if V::FUSES && !V::any(V::not(angle.abs().le(V::of(FAR)))) {
+    let bound = V::of(angle.token(), FAR);
+    if V::FUSES && !V::any(V::not(angle.abs().le(bound))) {
         return near(angle);
     }
     far(angle)
@@ -48,21 +49,22 @@ pub(crate) fn sin_cos<V: Vector>(angle: V) -> (V, V) {
 fn near<V: Vector>(angle: V) -> (V, V) {
     use crate::real::Types;
     let numbers = &<V::Scalar as Types>::TRIGONOMETRY;
-    let rounder = V::of(numbers.rounder);
-    let shifted = angle.mul_add(V::of(std::f64::consts::FRAC_2_PI), rounder);
+    let token = angle.token();
+    let rounder = V::of(token, numbers.rounder);
+    let shifted = angle.mul_add(V::of(token, std::f64::consts::FRAC_2_PI), rounder);
     let turns = shifted - rounder;
     let mut rest = angle;
     for part in numbers.quarter {
-        rest = turns.neg_mul_add(V::of(part), rest);
+        rest = turns.neg_mul_add(V::of(token, part), rest);
     }
     let square = rest * rest;
     let sin = (polynomial(numbers.sin, square) * square).mul_add(rest, rest);
-    let cos = polynomial(numbers.cos, square).mul_sub(square, V::of(0.5));
-    let cos = cos.mul_add(square, V::of(1.0));
+    let cos = polynomial(numbers.cos, square).mul_sub(square, V::of(token, 0.5));
+    let cos = cos.mul_add(square, V::of(token, 1.0));
     // By quarters: (s, c), (c, -s), (-s, -c), (-c, s).
     let odd = shifted.bit::<0>();
     let (one, other) = (V::select(odd, cos, sin), V::select(odd, sin, cos));
-    let next = shifted + V::of(1.0);
+    let next = shifted + V::of(token, 1.0);
     (
         V::select(shifted.bit::<1>(), -one, one),
         V::select(next.bit::<1>(), -other, other),
@@ -71,15 +73,15 @@ fn near<V: Vector>(angle: V) -> (V, V) {
 
 #[inline(always)]
 fn polynomial<V: Vector>(terms: &[f64], x: V) -> V {
-    let mut sum = V::of(terms[terms.len() - 1]);
+    let mut sum = V::of(x.token(), terms[terms.len() - 1]);
     for term in terms[..terms.len() - 1].iter().rev() {
-        sum = sum.mul_add(x, V::of(*term));
+        sum = sum.mul_add(x, V::of(x.token(), *term));
     }
     sum
 }
 
-/// Lane by lane where an angle is large or not a number, or products are rounded by themselves.
-/// The other lanes get what they would get alone.
+/// Lane by lane where an angle is large or not a number, or products are rounded by themselves. The
+/// other lanes get the same results as alone.
 #[inline(never)]
 fn far<V: Vector>(angle: V) -> (V, V) {
     let (near_sin, near_cos) = near(angle);
@@ -95,5 +97,8 @@ fn far<V: Vector>(angle: V) -> (V, V) {
             (sin[k], cos[k]) = angle.sin_cos();
         }
     }
-    (V::load(&sin, 0), V::load(&cos, 0))
+    (
+        V::load(angle.token(), &sin, 0),
+        V::load(angle.token(), &cos, 0),
+    )
 }

@@ -1,13 +1,16 @@
 //! Vectors of lanes: one trait, and a type per kind of processor and number.
 //!
-//! All functions of a vector are `inline(always)` and are only run inside [`Vector::enter`], which
-//! compiles what it is given for the vector's instructions.
+//! All functions of a vector are `inline(always)`. They are fast only inside [`Vector::enter`], which
+//! compiles a task for the vector's instructions. They are sound anywhere: making a vector takes a
+//! token, and only a processor with the instructions gives one.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod token;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -20,6 +23,7 @@ pub use portable::Portable;
 pub use {
     avx2::{F32x8, F64x4},
     avx512::{F32x16, F64x8},
+    token::{Avx2, Avx512},
 };
 
 /// Lanes of the longest vector.
@@ -28,11 +32,11 @@ pub const MOST_LANES: usize = 16;
 /// A piece of work that is compiled for the instructions of a vector type.
 pub trait Task<V: Vector> {
     type Output;
-    /// Always inlined by the implementations.
-    fn run(self) -> Self::Output;
+    /// Does the work. Implementations are always inlined.
+    fn run(self, token: V::Token) -> Self::Output;
 }
 
-/// Numbers in lanes that do not see each other.
+/// Numbers in lanes that are independent of each other.
 pub trait Vector:
     Copy
     + Add<Output = Self>
@@ -44,16 +48,20 @@ pub trait Vector:
     type Scalar: Real;
     /// One truth per lane.
     type Mask: Copy;
+    /// Proof that the processor has the vector's instructions.
+    type Token: Copy;
     const LANES: usize;
     /// Whether `mul_add` rounds once.
     const FUSES: bool;
 
     /// The same number in all lanes.
-    fn of(value: f64) -> Self;
-    fn zero() -> Self;
+    fn of(token: Self::Token, value: f64) -> Self;
+    fn zero(token: Self::Token) -> Self;
     /// The lanes from `row[at]` on.
-    fn load(row: &[Self::Scalar], at: usize) -> Self;
+    fn load(token: Self::Token, row: &[Self::Scalar], at: usize) -> Self;
     fn store(self, row: &mut [Self::Scalar], at: usize);
+    /// The token that it was made with.
+    fn token(self) -> Self::Token;
 
     /// `self * by + plus`, rounded once if [`FUSES`](Self::FUSES).
     fn mul_add(self, by: Self, plus: Self) -> Self;
@@ -61,7 +69,7 @@ pub trait Vector:
     fn mul_sub(self, by: Self, less: Self) -> Self;
     /// `from - self * by`.
     fn neg_mul_add(self, by: Self, from: Self) -> Self;
-    /// The other one where a lane is not a number.
+    /// The smaller one; `other` where a lane is not a number.
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;
@@ -80,8 +88,5 @@ pub trait Vector:
     fn any(which: Self::Mask) -> bool;
 
     /// Runs a task, compiled for these instructions and apart from the caller.
-    ///
-    /// # Safety
-    /// The processor has them.
-    unsafe fn enter<K: Task<Self>>(task: K) -> K::Output;
+    fn enter<K: Task<Self>>(token: Self::Token, task: K) -> K::Output;
 }

@@ -1,4 +1,4 @@
-//! Episodes that begin by themselves where others ended.
+//! Automatic restarts: episodes that begin where others ended.
 
 use crate::block::{Block, Row};
 use crate::episode::{clear, restart};
@@ -6,21 +6,20 @@ use crate::rules::Params;
 use crate::set::Set;
 use crate::step::step;
 
-/// When a game that ended begins its next episode, as [`Batch::restart`](crate::Batch::restart)
-/// does.
+/// When an ended game begins its next episode, as [`Batch::restart`](crate::Batch::restart) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoRestart {
-    /// Not by itself: it plays on.
+    /// Never by itself: it plays on.
     Off,
-    /// In the step that ended it. The frame is that of the new episode, but for `reward`,
-    /// `terminated` and `final_obs`, which are the step's own.
+    /// In the step that ended it. The frame is that of the new episode, except for `reward`, `terminated`
+    /// and `final_obs`, which belong to the step.
     SameStep,
-    /// In the step after, which it does not play: the frame is the new episode's first, without
-    /// reward. A batch that was loaded or restarted has no game that waits for it.
+    /// In the step after, which it does not play: the frame is the new episode's first one, without
+    /// reward. In a loaded or restarted batch no game waits for it.
     NextStep,
 }
 
-/// Plays a step in all games but those that the step before ended: these are restarted.
+/// Plays a step in all games, except that it restarts those that the last step ended.
 pub(crate) fn step_or_restart(
     block: &mut Block,
     actions: &Row<f32>,

@@ -2,11 +2,14 @@
 
 use crate::rules::{BALL_SIZE, HEIGHT};
 
-/// After [`ball`].
+/// The ball after a frame of flight: the result of [`ball`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ball {
+    /// Left edge of the ball.
     pub ball_x: f32,
+    /// Lower edge of the ball.
     pub ball_y: f32,
+    /// Vertical speed of the ball, per frame.
     pub ball_vy: f32,
 }
 

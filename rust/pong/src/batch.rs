@@ -5,22 +5,23 @@ use rayon::prelude::*;
 use crate::auto_restart::{AutoRestart, step_or_restart};
 use crate::block::{Block, Column, LANES, Row, STATE};
 use crate::episode::{clear, reset, restart};
+use crate::error::Error;
 use crate::input::{Actions, Input};
 use crate::observe::OBSERVATION;
-use crate::output::{Fields, Writer};
+use crate::output::{Fields, Rows, Writer};
 use crate::rules::Params;
 use crate::serve::key_of;
 use crate::set::Set;
 use crate::step::step;
 
-/// Frames of a block that are worth handing to another thread.
+/// Frames of a block that are worth another thread.
 const WORTH_A_THREAD: usize = 128;
 
 /// Blocks that play side by side, step by step: they fit in the nearest cache together, and
 /// the memory that they read and write in a step is one piece.
 const SIDE_BY_SIDE: usize = 4;
 
-/// N games. All errors are sentences about the arguments.
+/// N games that are played together.
 #[derive(Clone)]
 pub struct Batch {
     params: Params,
@@ -31,9 +32,9 @@ pub struct Batch {
 }
 
 impl Batch {
-    fn empty(params: Params, games: usize) -> Result<Self, String> {
+    fn empty(params: Params, games: usize) -> Result<Self, Error> {
         if games == 0 || params.max_score == 0 || params.frameskip == 0 {
-            return Err("there must be at least one game, point and frame".into());
+            return Err(Error::Empty);
         }
         let blocks = vec![Block::new(); games.div_ceil(LANES)];
         Ok(Self {
@@ -44,20 +45,19 @@ impl Batch {
         })
     }
 
-    /// Begins one episode per seed; `tables` holds `[N, K]` recorded draws instead of hashed ones.
+    /// Begins one episode per seed. Draws come from `tables`, `[N, K]`, or are hashed without them.
     pub fn reset(
         params: Params,
         seeds: &[[u32; 2]],
         tables: Option<&[u32]>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Error> {
         let mut batch = Self::empty(params, seeds.len())?;
         if let Some(tables) = tables {
             if tables.is_empty() || tables.len() % seeds.len() != 0 {
-                return Err(format!(
-                    "{} draws for {} games: expected the same number for each",
-                    tables.len(),
-                    seeds.len()
-                ));
+                return Err(Error::Draws {
+                    draws: tables.len(),
+                    games: seeds.len(),
+                });
             }
             let length = tables.len() / seeds.len();
             batch.tables = tables.chunks(LANES * length).map(<[u32]>::to_vec).collect();
@@ -77,30 +77,30 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Continues from all fields of the state, hashed draws only.
+    /// Continues from a state. `get` returns the values of each of [`state_names`], `[N, ...]`. Draws
+    /// are hashed.
+    ///
+    /// [`state_names`]: crate::state_names
     pub fn load<'a>(
         params: Params,
         games: usize,
-        get: impl Fn(&str) -> Result<Input<'a>, String>,
-    ) -> Result<Self, String> {
+        get: impl Fn(&str) -> Option<Input<'a>>,
+    ) -> Result<Self, Error> {
         let mut batch = Self::empty(params, games)?;
         for (name, column) in STATE {
-            let width = if matches!(column, Column::Observation) {
-                OBSERVATION
-            } else {
-                1
-            };
-            let input = get(name)?;
-            let length = match input {
+            let input = get(name).ok_or_else(|| Error::Missing(name.into()))?;
+            let found = match input {
                 Input::F32(values) => values.len(),
                 Input::I32(values) => values.len(),
                 Input::U32(values) => values.len(),
             };
-            if length != games * width {
-                let wanted = games * width;
-                return Err(format!(
-                    "field {name} has {length} elements, expected {wanted}"
-                ));
+            let expected = games * column.width();
+            if found != expected {
+                return Err(Error::Length {
+                    name: name.into(),
+                    found,
+                    expected,
+                });
             }
             for (number, block) in batch.blocks.iter_mut().enumerate() {
                 let first = number * LANES;
@@ -119,7 +119,7 @@ impl Batch {
                         let values = &values[first * OBSERVATION..last * OBSERVATION];
                         block.last_obs.as_flattened_mut()[..values.len()].copy_from_slice(values);
                     }
-                    _ => return Err(format!("field {name} has the wrong dtype")),
+                    _ => return Err(Error::Dtype(name.into())),
                 }
             }
         }
@@ -145,16 +145,17 @@ impl Batch {
     }
 
     /// Writes fields `[N, ...]` of the present frame.
-    pub fn write(&mut self, fields: Fields<'_>) -> Result<(), String> {
-        let writer = Writer::new(fields, 1, self.games)?;
-        for (number, block) in self.blocks.iter_mut().enumerate() {
-            // SAFETY: step 0 of 1; only this thread writes.
-            unsafe {
-                writer.write_final(0, number, block);
-                writer.write(0, number, block);
-            }
+    pub fn write(&mut self, fields: Fields<'_>) -> Result<(), Error> {
+        let mut writer = Writer::new(fields, 1, self.games, SIDE_BY_SIDE)?;
+        let groups = self.blocks.chunks_mut(SIDE_BY_SIDE);
+        for (blocks, part) in groups.zip(writer.parts()) {
+            part.fill(|rows| {
+                for (place, block) in blocks.iter_mut().enumerate() {
+                    rows.write_final(0, place, block);
+                    rows.write(0, place, block);
+                }
+            });
         }
-        writer.finish();
         Ok(())
     }
 
@@ -165,59 +166,63 @@ impl Batch {
         actions: Actions<'_>,
         fields: Fields<'_>,
         auto_restart: AutoRestart,
-    ) -> Result<(), String> {
-        let wanted = steps * self.games;
-        if actions.len() != wanted {
-            return Err(format!("{} actions, expected {wanted}", actions.len()));
+    ) -> Result<(), Error> {
+        let (found, expected) = (actions.len(), steps * self.games);
+        if found != expected {
+            return Err(Error::Actions { found, expected });
         }
         if matches!(actions, Actions::Continuous(_)) != self.params.continuous {
-            return Err("actions of the wrong kind: discrete are i32, continuous f32".into());
+            return Err(Error::ActionKind);
         }
         let (params, games, tables) = (self.params, self.games, &self.tables);
-        let writer = Writer::new(fields, steps, games)?;
-        let play_step = |t: usize, number: usize, block: &mut Block| {
-            let first = number * LANES;
-            let count = LANES.min(games - first);
-            let table = tables.get(number).map(Vec::as_slice);
-            actions.fetch((t + 1) * games + first);
-            let actions = actions.row(t * games + first, count);
-            let mut begins = Set::NONE;
-            match auto_restart {
-                AutoRestart::Off => _ = step(block, &actions, params, table),
-                AutoRestart::SameStep => begins = step(block, &actions, params, table),
-                AutoRestart::NextStep => step_or_restart(block, &actions, params, table),
-            }
-            // SAFETY: t < steps; each block is played by one thread.
-            unsafe {
-                writer.write_final(t, number, block);
+        let play_step =
+            |rows: &mut Rows, t: usize, (first, place): (usize, usize), block: &mut Block| {
+                let number = first + place;
+                let first = number * LANES;
+                let count = LANES.min(games - first);
+                let table = tables.get(number).map(Vec::as_slice);
+                actions.fetch((t + 1) * games + first);
+                let actions = actions.row(t * games + first, count);
+                let mut begins = Set::NONE;
+                match auto_restart {
+                    AutoRestart::Off => _ = step(block, &actions, params, table),
+                    AutoRestart::SameStep => begins = step(block, &actions, params, table),
+                    AutoRestart::NextStep => step_or_restart(block, &actions, params, table),
+                }
+                rows.write_final(t, place, block);
                 restart(block, begins, params);
-                writer.write(t, number, block);
-            }
-            clear(block, begins);
-        };
-        let play = |first: usize, blocks: &mut [Block]| {
+                rows.write(t, place, block);
+                clear(block, begins);
+            };
+        let play = |first: usize, blocks: &mut [Block], rows: &mut Rows| {
             for t in 0..steps {
                 for (place, block) in blocks.iter_mut().enumerate() {
-                    play_step(t, first + place, block);
+                    play_step(rows, t, (first, place), block);
                 }
             }
-            writer.finish();
         };
         let frames = steps.saturating_mul(params.frameskip as usize);
         let alone = WORTH_A_THREAD.div_ceil(frames.max(1));
         if self.blocks.len() <= alone {
-            for (number, blocks) in self.blocks.chunks_mut(SIDE_BY_SIDE).enumerate() {
-                play(number * SIDE_BY_SIDE, blocks);
+            let mut writer = Writer::new(fields, steps, games, SIDE_BY_SIDE)?;
+            let groups = self.blocks.chunks_mut(SIDE_BY_SIDE).zip(writer.parts());
+            for (number, (blocks, part)) in groups.enumerate() {
+                part.fill(|rows| play(number * SIDE_BY_SIDE, blocks, rows));
             }
         } else {
-            // Few blocks are rather shared out to all threads.
+            // If there are few blocks, all threads get some.
             let share = self.blocks.len() / (2 * rayon::current_num_threads());
             let together = share.clamp(1, SIDE_BY_SIDE);
+            let mut writer = Writer::new(fields, steps, games, together)?;
+            let parts: Vec<_> = writer.parts().collect();
             self.blocks
                 .par_chunks_mut(together)
+                .zip(parts)
                 .enumerate()
                 .with_min_len(alone.div_ceil(together))
-                .for_each(|(number, blocks)| play(number * together, blocks));
+                .for_each(|(number, (blocks, part))| {
+                    part.fill(|rows| play(number * together, blocks, rows));
+                });
         }
         Ok(())
     }

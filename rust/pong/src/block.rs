@@ -31,12 +31,12 @@ pub(crate) struct Block {
     pub win: Row<i32>,
     /// The observation; part of the state because a point leaves it stale.
     pub last_obs: [[f32; OBSERVATION]; LANES],
-    /// What the scores are in an observation; follows from them.
+    /// The scores as an observation shows them; they follow from the scores.
     pub share_l: Row<f32>,
     pub share_r: Row<f32>,
     pub rng_key: Row<u32>,
     pub draws: Row<u32>,
-    /// Of the last step.
+    /// The last step's reward and end.
     pub reward: Row<f32>,
     pub terminated: Row<bool>,
 }
@@ -77,7 +77,7 @@ impl Block {
         over
     }
 
-    /// Takes over the state of game `i` of another block. The scores' shares are left to
+    /// Copies the state of game `i` from another block, except for the scores' shares: see
     /// [`share`](Self::share).
     pub(crate) fn copy_game(&mut self, i: usize, from: &mut Self) {
         for (_, column) in STATE {
@@ -91,14 +91,14 @@ impl Block {
         }
     }
 
-    /// To be called where the scores changed, or `max_score` of [`Params`] did.
+    /// Computes the shares after a change of the scores, or of `max_score` of [`Params`].
     #[inline(always)]
     pub(crate) fn share(&mut self, i: usize, params: Params) {
         self.share_l[i] = whole_share(self.score_l[i], params.max_score);
         self.share_r[i] = whole_share(self.score_r[i], params.max_score);
     }
 
-    /// What the agent of game `i` would see now.
+    /// The observation of game `i` now.
     #[inline(always)]
     pub(crate) fn look(&self, i: usize) -> [f32; OBSERVATION] {
         look(
@@ -113,11 +113,11 @@ impl Block {
         )
     }
 
-    /// Observes all games but these.
+    /// Observes all games except these.
     #[inline(always)]
     pub(crate) fn observe_all_but(&mut self, these: Set) {
         for first in (0..LANES).step_by(8) {
-            // Eight games make a square that is turned in registers.
+            // Eight games make a square, which is transposed in registers.
             let mut columns = [[0.0; 8]; OBSERVATION];
             for i in 0..8 {
                 let seen = self.look(first + i);
@@ -136,7 +136,7 @@ impl Block {
     }
 }
 
-/// Where a block keeps a field that can be read from outside.
+/// The place of a field in a block, for fields that can be read from outside.
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
     F32(fn(&mut Block) -> &mut Row<f32>),
@@ -146,7 +146,17 @@ pub(crate) enum Column {
     Observation,
 }
 
-/// The fields that are the state: `load` takes them all.
+impl Column {
+    /// Elements of one game.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Self::Observation => OBSERVATION,
+            _ => 1,
+        }
+    }
+}
+
+/// The fields of the state; `load` takes them all.
 pub(crate) const STATE: [(&str, Column); 15] = [
     ("paddle_yl", Column::F32(|b| &mut b.paddle_yl)),
     ("paddle_yr", Column::F32(|b| &mut b.paddle_yr)),
@@ -170,10 +180,10 @@ pub fn state_names() -> impl Iterator<Item = &'static str> {
     STATE.iter().map(|(name, _)| *name)
 }
 
-/// The observation before a restart in the same step; else the same as `obs`.
+/// The observation before a restart in the same step; otherwise the same as `obs`.
 pub(crate) const FINAL_OBS: &str = "final_obs";
 
-/// What a frame has beside the state.
+/// The fields of a frame besides the state.
 const FRAME: [(&str, Column); 4] = [
     ("obs", Column::Observation),
     (FINAL_OBS, Column::Observation),

@@ -1,11 +1,11 @@
-//! Where episodes and rounds begin.
+//! The beginnings of episodes and rounds.
 
 use crate::block::{Block, LANES};
 use crate::rules::Params;
 use crate::serve::{draw, serve_with};
 use crate::set::Set;
 
-/// Resets the round of game `i` with its next draw; past a table's end that is its last one.
+/// Resets the round of game `i` with its next draw. Past a table's end that is the last one.
 #[inline(always)]
 pub(crate) fn next_serve(block: &mut Block, i: usize, table: Option<&[u32]>) {
     let count = block.draws[i];
@@ -36,8 +36,8 @@ pub(crate) fn reset(block: &mut Block, params: Params, table: Option<&[u32]>) {
     restart(block, Set::ALL, params);
 }
 
-/// Begins the next episode of these games as the reference's step does by itself (lines 180,
-/// 211), but for reward and terminated: see [`clear`].
+/// Begins the next episode of these games, as the reference's step does by itself (lines 180, 211).
+/// Reward and terminated stay: see [`clear`].
 ///
 /// After a terminal step the round is served already. `win` and `paddle_dir` stay.
 #[inline]
@@ -50,7 +50,7 @@ pub(crate) fn restart(block: &mut Block, games: Set, params: Params) {
     }
 }
 
-/// Forgets the last step's reward and end, which are not those of an episode that begins.
+/// Clears the last step's reward and end, which do not belong to a new episode.
 #[inline]
 pub(crate) fn clear(block: &mut Block, games: Set) {
     for i in games {

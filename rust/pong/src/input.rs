@@ -1,11 +1,13 @@
-//! What goes in: actions, and the values of a state.
+//! Inputs of a batch: actions, and the values of a state.
 
 use crate::block::{LANES, Row};
 
 /// Actions `[T, N]`, of the kind that [`Params::continuous`](crate::Params::continuous) asks for.
 #[derive(Clone, Copy, Debug)]
 pub enum Actions<'a> {
+    /// 0 stay, 1 up (+y), 2 down. Any other number stays.
     Discrete(&'a [i32]),
+    /// Directions of the paddle itself.
     Continuous(&'a [f32]),
 }
 
@@ -17,8 +19,8 @@ impl Actions<'_> {
         }
     }
 
-    /// Fetches the actions from `first` on into the caches. A game's next action is a whole row
-    /// of the batch away, which no processor guesses by itself.
+    /// Prefetches the actions from `first` on. A game's next action is a whole row of the batch away,
+    /// which no processor guesses by itself.
     #[inline(always)]
     pub(crate) fn fetch(&self, first: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -30,7 +32,7 @@ impl Actions<'_> {
             };
             for line in (0..LANES * size_of::<f32>()).step_by(64) {
                 let place = start.wrapping_add(first * size_of::<f32>() + line);
-                // SAFETY: every x86-64 has SSE; any address may be fetched.
+                // SAFETY: every x86-64 has SSE, and any address may be prefetched.
                 #[allow(unused_unsafe)]
                 unsafe {
                     _mm_prefetch::<_MM_HINT_T0>(place)
@@ -57,10 +59,13 @@ impl Actions<'_> {
     }
 }
 
-/// Values to [`Batch::load`](crate::Batch::load): `[N]`, or `[N, 8]` for `last_obs`.
+/// Values of a field for [`Batch::load`](crate::Batch::load): `[N]`, or `[N, 8]` of `last_obs`.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
+    /// Floats.
     F32(&'a [f32]),
+    /// Signed integers.
     I32(&'a [i32]),
+    /// Unsigned integers.
     U32(&'a [u32]),
 }

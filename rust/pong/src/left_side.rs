@@ -1,16 +1,23 @@
-//! What happens where the ball passes the left side.
+//! The left side: the opponent's bounce, or the agent's point.
 
 use crate::rules::{Params, meets};
 
-/// After [`left_side`].
+/// The game after the left side: the result of [`left_side`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeftSide {
+    /// Horizontal speed of the ball, per frame.
     pub ball_vx: f32,
+    /// Both sides' bounces since the last serve.
     pub n_bounces: i32,
+    /// Points of the agent.
     pub score_r: u32,
+    /// 1 if the agent won the last point.
     pub win: i32,
+    /// Reward of this frame, 0 if nothing happened here.
     pub reward: f32,
+    /// Whether a point was scored here.
     pub point: bool,
+    /// Whether that point ended the episode.
     pub terminated: bool,
 }
 

@@ -5,14 +5,13 @@ use crate::rules::{BALL_SPEED_X, HEIGHT, MAX_PADDLE_Y, MAX_SPEED_Y, MIN_PADDLE_Y
 /// Length of an observation.
 pub const OBSERVATION: usize = 8;
 
-/// A score as the agent sees it (lines 101-102): divided as whole numbers, and so 0 until the
-/// episode is over.
+/// A score as the agent sees it (lines 101-102): an integer division, and so 0 until the episode is over.
 #[inline(always)]
 pub(crate) fn whole_share(score: u32, max_score: u32) -> f32 {
     (score / max_score) as f32
 }
 
-/// What the agent sees (lines 94-103).
+/// The agent's view (lines 94-103).
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub fn observe(
@@ -38,7 +37,7 @@ pub fn observe(
     )
 }
 
-/// [`observe`] where the scores' shares are known.
+/// [`observe`] with the scores' shares given.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn look(

@@ -1,15 +1,20 @@
-//! Fields going in and out: `[T, N]` or `[T, N, 8]`, row by row, in the caller's memory.
-
-use std::marker::PhantomData;
+//! Outputs of a batch: `[T, N]` or `[T, N, 8]`, row by row, in the caller's memory.
 
 use crate::block::{Block, Column, FINAL_OBS, LANES, Row, column};
+use crate::error::Error;
 use crate::observe::OBSERVATION;
+use crate::stream::{self, Fence, Solid};
+use crate::strips::Strip;
 
 /// Memory that a field is written to.
 pub enum Output<'a> {
+    /// Of a field of floats.
     F32(&'a mut [f32]),
+    /// Of a field of signed integers.
     I32(&'a mut [i32]),
+    /// Of a field of unsigned integers.
     U32(&'a mut [u32]),
+    /// Of a field of truth values.
     Bool(&'a mut [bool]),
 }
 
@@ -20,177 +25,177 @@ const BEYOND_CACHES: usize = 4 << 20;
 /// Names of fields and where they go. Unnamed fields are not written.
 pub type Fields<'a> = Vec<(&'a str, Output<'a>)>;
 
-/// The memory of one field, open to several threads that write different games.
-struct Table<'a, T> {
-    start: *mut T,
-    _memory: PhantomData<&'a mut [T]>,
+/// One field of some games.
+enum Sink<'a> {
+    F32(fn(&mut Block) -> &mut Row<f32>, Strip<'a, f32>),
+    I32(fn(&mut Block) -> &mut Row<i32>, Strip<'a, i32>),
+    U32(fn(&mut Block) -> &mut Row<u32>, Strip<'a, u32>),
+    Bool(fn(&mut Block) -> &mut Row<bool>, Strip<'a, bool>),
+    Observation(Strip<'a, f32>),
+    FinalObservation(Strip<'a, f32>),
 }
 
-// SAFETY: a table is only written through `Writer::write`, whose callers share out the games.
-unsafe impl<T: Send> Send for Table<'_, T> {}
-unsafe impl<T: Send> Sync for Table<'_, T> {}
+impl<'a> Sink<'a> {
+    /// Checks a field for `steps` rows of `games` games.
+    fn new(name: &str, output: Output<'a>, steps: usize, games: usize) -> Result<Self, Error> {
+        let known = column(name).ok_or_else(|| Error::Unknown(name.into()))?;
+        let found = match &output {
+            Output::F32(memory) => memory.len(),
+            Output::I32(memory) => memory.len(),
+            Output::U32(memory) => memory.len(),
+            Output::Bool(memory) => memory.len(),
+        };
+        let expected = steps * games * known.width();
+        if found != expected {
+            return Err(Error::Length {
+                name: name.into(),
+                found,
+                expected,
+            });
+        }
+        let stride = games * known.width();
+        Ok(match (known, output) {
+            (Column::F32(row), Output::F32(to)) => Self::F32(row, Strip::new(to, stride)),
+            (Column::I32(row), Output::I32(to)) => Self::I32(row, Strip::new(to, stride)),
+            (Column::U32(row), Output::U32(to)) => Self::U32(row, Strip::new(to, stride)),
+            (Column::Bool(row), Output::Bool(to)) => Self::Bool(row, Strip::new(to, stride)),
+            (Column::Observation, Output::F32(to)) => {
+                let strip = Strip::new(to, stride);
+                match name {
+                    FINAL_OBS => Self::FinalObservation(strip),
+                    _ => Self::Observation(strip),
+                }
+            }
+            _ => return Err(Error::Dtype(name.into())),
+        })
+    }
 
-impl<'a, T: Copy> Table<'a, T> {
-    fn new(memory: &'a mut [T]) -> Self {
-        Self {
-            start: memory.as_mut_ptr(),
-            _memory: PhantomData,
+    /// Cuts off the first games.
+    fn split_off(&mut self, games: usize) -> Self {
+        match self {
+            Self::F32(row, to) => Self::F32(*row, to.split_off(games)),
+            Self::I32(row, to) => Self::I32(*row, to.split_off(games)),
+            Self::U32(row, to) => Self::U32(*row, to.split_off(games)),
+            Self::Bool(row, to) => Self::Bool(*row, to.split_off(games)),
+            Self::Observation(to) => Self::Observation(to.split_off(games * OBSERVATION)),
+            Self::FinalObservation(to) => Self::FinalObservation(to.split_off(games * OBSERVATION)),
         }
     }
-
-    /// # Safety
-    /// `place + count` is within the memory, and no other thread uses these places.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn at(&self, place: usize, count: usize) -> &mut [T] {
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(place), count) }
-    }
 }
 
-enum Sink<'a> {
-    F32(fn(&mut Block) -> &mut Row<f32>, Table<'a, f32>),
-    I32(fn(&mut Block) -> &mut Row<i32>, Table<'a, i32>),
-    U32(fn(&mut Block) -> &mut Row<u32>, Table<'a, u32>),
-    Bool(fn(&mut Block) -> &mut Row<bool>, Table<'a, bool>),
-    Observation(Table<'a, f32>),
-}
-
-/// Writes blocks of games into fields whose names, types and lengths were checked.
+/// Fields whose names, types and lengths were checked, cut up for groups of games.
 pub(crate) struct Writer<'a> {
+    /// All fields of the first group, then those of the next.
     sinks: Vec<Sink<'a>>,
-    final_obs: Option<Table<'a, f32>>,
-    games: usize,
+    fields: usize,
+    groups: usize,
     past_caches: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Checks the fields for `steps` rows of `games` games.
-    pub(crate) fn new(fields: Fields<'a>, steps: usize, games: usize) -> Result<Self, String> {
-        let mut sinks = Vec::with_capacity(fields.len());
-        let mut final_obs = None;
+    /// Checks the fields for `steps` rows of `games` games, which play in groups of `blocks` blocks.
+    pub(crate) fn new(
+        fields: Fields<'a>,
+        steps: usize,
+        games: usize,
+        blocks: usize,
+    ) -> Result<Self, Error> {
+        let mut whole = Vec::with_capacity(fields.len());
         for (name, output) in fields {
-            let known = column(name).ok_or_else(|| format!("unknown field: {name}"))?;
-            let length = match &output {
-                Output::F32(memory) => memory.len(),
-                Output::I32(memory) => memory.len(),
-                Output::U32(memory) => memory.len(),
-                Output::Bool(memory) => memory.len(),
-            };
-            let width = if matches!(known, Column::Observation) {
-                OBSERVATION
-            } else {
-                1
-            };
-            let wanted = steps * games * width;
-            if length != wanted {
-                return Err(format!(
-                    "field {name} has {length} elements, expected {wanted}"
-                ));
+            whole.push(Sink::new(name, output, steps, games)?);
+        }
+        let (fields, group) = (whole.len(), blocks * LANES);
+        let groups = games.div_ceil(group);
+        let mut sinks = whole;
+        if groups > 1 {
+            let mut whole = std::mem::replace(&mut sinks, Vec::with_capacity(fields * groups));
+            for first in (0..games).step_by(group) {
+                let count = group.min(games - first);
+                sinks.extend(whole.iter_mut().map(|sink| sink.split_off(count)));
             }
-            sinks.push(match (known, output) {
-                (Column::F32(row), Output::F32(memory)) => Sink::F32(row, Table::new(memory)),
-                (Column::I32(row), Output::I32(memory)) => Sink::I32(row, Table::new(memory)),
-                (Column::U32(row), Output::U32(memory)) => Sink::U32(row, Table::new(memory)),
-                (Column::Bool(row), Output::Bool(memory)) => Sink::Bool(row, Table::new(memory)),
-                (Column::Observation, Output::F32(memory)) if name == FINAL_OBS => {
-                    final_obs = Some(Table::new(memory));
-                    continue;
-                }
-                (Column::Observation, Output::F32(memory)) => Sink::Observation(Table::new(memory)),
-                _ => return Err(format!("field {name} has the wrong dtype")),
-            });
         }
         let bytes = steps * games * OBSERVATION * size_of::<f32>();
         Ok(Self {
             sinks,
-            final_obs,
-            games,
+            fields,
+            groups,
             past_caches: bytes > BEYOND_CACHES,
         })
     }
 
-    /// Writes row `step` of [`FINAL_OBS`], if that is wanted, as the games of one block are now.
-    ///
-    /// # Safety
-    /// As of [`write`](Self::write).
-    pub(crate) unsafe fn write_final(&self, step: usize, block_number: usize, block: &Block) {
-        if let Some(to) = &self.final_obs {
-            // SAFETY: the caller's.
-            unsafe { self.observation(to, step, block_number, block) };
-        }
+    /// The rows of each group.
+    pub(crate) fn parts(&mut self) -> impl ExactSizeIterator<Item = Part<'_, 'a>> {
+        let (fields, past_caches) = (self.fields, self.past_caches);
+        let mut rest = self.sinks.as_mut_slice();
+        (0..self.groups).map(move |_| {
+            let sinks = rest.split_off_mut(..fields).unwrap_or_default();
+            Part(Rows { sinks, past_caches })
+        })
     }
+}
 
-    /// Writes row `step` of the other fields of the games of one block.
-    ///
-    /// # Safety
-    /// `step` is less than the steps given to `new`, and no other thread writes this block.
-    pub(crate) unsafe fn write(&self, step: usize, block_number: usize, block: &mut Block) {
-        let first = block_number * LANES;
-        let count = LANES.min(self.games - first);
-        let place = step * self.games + first;
-        for sink in &self.sinks {
-            // SAFETY: `new` checked the lengths; this block's games are this thread's.
-            unsafe {
-                match sink {
-                    Sink::F32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
-                    Sink::I32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
-                    Sink::U32(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
-                    Sink::Bool(row, to) => self.copy(&row(block)[..count], to.at(place, count)),
-                    Sink::Observation(to) => self.observation(to, step, block_number, block),
-                }
+/// The rows of a group of games, not yet open.
+pub(crate) struct Part<'w, 'a>(Rows<'w, 'a>);
+
+impl<'w, 'a> Part<'w, 'a> {
+    /// Opens the rows to `fill`. Afterwards all threads see what it wrote.
+    pub(crate) fn fill(mut self, fill: impl FnOnce(&mut Rows<'w, 'a>)) {
+        let _fence = self.0.past_caches.then_some(Fence);
+        fill(&mut self.0);
+    }
+}
+
+/// The rows of a group of games. Only [`Part::fill`] lends them, for it is followed by a fence.
+pub(crate) struct Rows<'w, 'a> {
+    sinks: &'w mut [Sink<'a>],
+    past_caches: bool,
+}
+
+impl Rows<'_, '_> {
+    /// Writes row `step` of [`FINAL_OBS`], if that is wanted, as the games of one block are now.
+    /// `place`: the block's number in the group.
+    #[inline(always)]
+    pub(crate) fn write_final(&mut self, step: usize, place: usize, block: &Block) {
+        for sink in &mut *self.sinks {
+            if let Sink::FinalObservation(to) = sink {
+                let from = block.last_obs.as_flattened();
+                copy(from, to, step, place, self.past_caches);
             }
         }
     }
 
-    unsafe fn observation(&self, to: &Table<'_, f32>, step: usize, number: usize, block: &Block) {
-        let first = number * LANES;
-        let count = LANES.min(self.games - first) * OBSERVATION;
-        // SAFETY: as in `write`.
-        let to = unsafe { to.at((step * self.games + first) * OBSERVATION, count) };
-        self.copy(&block.last_obs.as_flattened()[..count], to);
-    }
-
+    /// Writes row `step` of the other fields of the games of one block.
     #[inline(always)]
-    fn copy<T: Copy>(&self, from: &[T], to: &mut [T]) {
-        if self.past_caches {
-            copy_past_caches(from, to);
-        } else {
-            to.copy_from_slice(from);
-        }
-    }
-
-    /// To be called by each thread after its last row: what it wrote is there for the others.
-    pub(crate) fn finish(&self) {
-        #[cfg(target_arch = "x86_64")]
-        if self.past_caches {
-            // SAFETY: every x86-64 has SSE.
-            #[allow(unused_unsafe)]
-            unsafe {
-                std::arch::x86_64::_mm_sfence();
+    pub(crate) fn write(&mut self, step: usize, place: usize, block: &mut Block) {
+        let past_caches = self.past_caches;
+        for sink in &mut *self.sinks {
+            match sink {
+                Sink::F32(row, to) => copy(row(block), to, step, place, past_caches),
+                Sink::I32(row, to) => copy(row(block), to, step, place, past_caches),
+                Sink::U32(row, to) => copy(row(block), to, step, place, past_caches),
+                Sink::Bool(row, to) => copy(row(block), to, step, place, past_caches),
+                Sink::Observation(to) => {
+                    let from = block.last_obs.as_flattened();
+                    copy(from, to, step, place, past_caches);
+                }
+                Sink::FinalObservation(_) => {}
             }
         }
     }
 }
 
-/// Copies to memory that nobody reads before [`Writer::finish`]. Plain stores would first fetch
-/// what they overwrite.
+/// Copies a block's values to its place in a row; `from` may have games that the batch has not.
 #[inline(always)]
-fn copy_past_caches<T: Copy>(from: &[T], to: &mut [T]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        let bytes = size_of_val(from);
-        let to_start = to.as_mut_ptr().cast::<__m128i>();
-        if to_start.is_aligned()
-            && bytes.is_multiple_of(size_of::<__m128i>())
-            && from.len() == to.len()
-        {
-            let from = from.as_ptr().cast::<__m128i>();
-            for k in 0..bytes / size_of::<__m128i>() {
-                // SAFETY: both are as long, `to` is aligned, and every x86-64 has SSE2.
-                unsafe { _mm_stream_si128(to_start.add(k), _mm_loadu_si128(from.add(k))) };
-            }
-            return;
-        }
+fn copy<T: Solid>(from: &[T], to: &mut Strip<'_, T>, step: usize, place: usize, past_caches: bool) {
+    let row = to.row(step);
+    let first = place * from.len();
+    let count = from.len().min(row.len() - first);
+    let (from, to) = (&from[..count], &mut row[first..first + count]);
+    if past_caches {
+        // SAFETY: `Part::fill` drops a fence on this thread before it returns the borrow of the rows,
+        // which nobody can read until then.
+        unsafe { stream::copy(from, to) };
+    } else {
+        to.copy_from_slice(from);
     }
-    to.copy_from_slice(from);
 }

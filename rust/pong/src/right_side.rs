@@ -1,4 +1,4 @@
-//! What happens where the ball passes the right side.
+//! The right side: the agent's bounce, or the opponent's point.
 
 use crate::rules::{BALL_SIZE, HEIGHT, MAX_SPEED_Y, Params, SPEED_Y_INCREMENT, WIDTH, hold, meets};
 
@@ -6,18 +6,28 @@ use crate::rules::{BALL_SIZE, HEIGHT, MAX_SPEED_Y, Params, SPEED_Y_INCREMENT, WI
 /// with 0.01, which lies between this f32 and the next; hence `<=` here where it has `<`.
 const FLAT: f32 = 0.01;
 
-/// After [`right_side`].
+/// The game after the right side: the result of [`right_side`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RightSide {
+    /// Left edge of the ball.
     pub ball_x: f32,
+    /// Lower edge of the ball.
     pub ball_y: f32,
+    /// Horizontal speed of the ball, per frame.
     pub ball_vx: f32,
+    /// Vertical speed of the ball, per frame.
     pub ball_vy: f32,
+    /// Both sides' bounces since the last serve.
     pub n_bounces: i32,
+    /// Points of the opponent.
     pub score_l: u32,
+    /// 1 if the agent won the last point.
     pub win: i32,
+    /// Reward of this frame, 0 if nothing happened here.
     pub reward: f32,
+    /// Whether a point was scored here.
     pub point: bool,
+    /// Whether that point ended the episode.
     pub terminated: bool,
 }
 

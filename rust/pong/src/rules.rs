@@ -1,6 +1,6 @@
-//! The parameters, the constants of the field, and the C library's two functions.
+//! Parameters, constants of the field, and two functions that games share.
 
-/// What games are played with.
+/// Parameters of the games of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Frames played per step.

@@ -2,17 +2,26 @@
 
 use crate::rules::{BALL_SIZE, BALL_SPEED_X, HEIGHT, PADDLE_HEIGHT, WIDTH};
 
-/// What a serve sets.
+/// The fields that a serve sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Serve {
+    /// Lower edge of the opponent's paddle.
     pub paddle_yl: f32,
+    /// Lower edge of the agent's paddle.
     pub paddle_yr: f32,
+    /// Left edge of the ball.
     pub ball_x: f32,
+    /// Lower edge of the ball.
     pub ball_y: f32,
+    /// Horizontal speed of the ball, per frame.
     pub ball_vx: f32,
+    /// Vertical speed of the ball, per frame.
     pub ball_vy: f32,
+    /// Steps since the last serve.
     pub tick: i32,
+    /// Both sides' bounces since the last serve.
     pub n_bounces: i32,
+    /// Draws used so far, this one included.
     pub draws: u32,
 }
 
@@ -42,7 +51,7 @@ pub fn serve(rng_key: u32, draws: u32) -> Serve {
 
 /// Resets the round with this draw (lines 105-114).
 ///
-/// Both paddles are centred, also the agent's. vy is -1 or 0, never 1 (line 111).
+/// Both paddles are centred, even the agent's. vy is -1 or 0, never 1 (line 111).
 #[inline(always)]
 pub fn serve_with(drawn: u32, draws: u32) -> Serve {
     let paddle = HEIGHT / 2.0 - PADDLE_HEIGHT / 2.0;

@@ -17,7 +17,7 @@ impl Set {
         self.0 |= 1 << game;
     }
 
-    /// Adds those of the eight games from `first` on whose flag is 1; the others' are 0.
+    /// Adds the games among the eight from `first` on whose flag is 1; the other flags are 0.
     #[inline(always)]
     pub(crate) fn add_eight(&mut self, first: usize, flags: [u8; 8]) {
         // The product has byte k of the flags at bit 56 + k.
@@ -30,7 +30,7 @@ impl Set {
         self.0 >> game & 1 != 0
     }
 
-    /// Those of the eight games from `first` on.
+    /// The members among the eight games from `first` on.
     #[inline(always)]
     pub(crate) fn within(self, first: usize) -> Self {
         Self(self.0 & (0xFF << first))

@@ -16,11 +16,11 @@ use crate::rules::Params;
 use crate::set::Set;
 
 /// Plays `frameskip` frames with one action each, or fewer: a point ends a game's step (lines
-/// 107-219). Actions are numbers as the reference's buffer holds them, also discrete ones.
+/// 107-219). Actions are numbers, as in the reference's buffer, even discrete ones.
 ///
-/// Returns the games that ended. Their states hold the scores as they stood; the reference
-/// returns those after [`restart`](crate::episode::restart) in their place. With a `table`
-/// (values of each game) the draws come from there.
+/// Returns the games that ended. Their states hold the final scores; the reference returns those
+/// after [`restart`](crate::episode::restart) instead. With a `table` (values of each game) the draws
+/// come from there.
 pub(crate) fn step(
     block: &mut Block,
     actions: &Row<f32>,
@@ -29,24 +29,16 @@ pub(crate) fn step(
 ) -> Set {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
+        // SAFETY: the processor has AVX2, as was just checked.
         return unsafe { step_avx2(block, actions, params, table) };
     }
     play(block, actions, params, table)
 }
 
-/// The same with vectors of eight. AVX2 does not bring fused multiply-add with it.
-///
-/// # Safety
-/// The processor has AVX2.
+/// [`step`] with vectors of eight. AVX2 does not bring fused multiply-add with it.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn step_avx2(
-    block: &mut Block,
-    actions: &Row<f32>,
-    params: Params,
-    table: Option<&[u32]>,
-) -> Set {
+fn step_avx2(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u32]>) -> Set {
     play(block, actions, params, table)
 }
 
@@ -62,7 +54,7 @@ fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u
     let (mut scored, mut ended) = (Set::NONE, Set::NONE);
     let mut before = Flight::new();
     for i in fly(block, None) {
-        // The observation stays that of the step before.
+        // The observation stays that of the last step.
         sides(block, i, params, &mut scored, &mut ended);
     }
     for _ in 1..params.frameskip {
@@ -75,18 +67,18 @@ fn play(block: &mut Block, actions: &Row<f32>, params: Params, table: Option<&[u
             }
         }
     }
-    // The reference observes at the end of each frame, but not after a point: the buffer keeps
-    // the frame before, if need be the one of the step before.
+    // The reference observes at the end of each frame, but not after a point: then the buffer keeps the
+    // frame before, which may belong to the step before.
     block.observe_all_but(scored);
     for i in scored {
-        // In frames after its point a game flew on; the serve sets all that this changed.
+        // A game flew on in the frames after its point; the serve sets everything that this changed.
         next_serve(block, i, table);
         block.share(i, params);
     }
     ended
 }
 
-/// Where paddles and balls were a frame ago.
+/// Paddles and balls a frame ago.
 struct Flight {
     paddle_yl: Row<f32>,
     paddle_yr: Row<f32>,
@@ -108,7 +100,7 @@ impl Flight {
         }
     }
 
-    /// The observation of game `i` then. The scores' shares are still those of then.
+    /// The observation of game `i` a frame ago. The scores' shares have not changed since.
     #[inline(always)]
     fn look(&self, block: &Block, i: usize, ball_vx: f32) -> [f32; crate::OBSERVATION] {
         look(
@@ -124,8 +116,8 @@ impl Flight {
     }
 }
 
-/// Moves the paddles and the ball of all games by one frame. Returns the games whose ball is
-/// past a side; in the others nothing more happens in this frame.
+/// Moves the paddles and the ball of all games by one frame. Returns the games whose ball is past a
+/// side; nothing more happens in the others.
 #[inline(always)]
 fn fly(block: &mut Block, mut before: Option<&mut Flight>) -> Set {
     let mut past = Set::NONE;

@@ -1,14 +1,41 @@
 //! NumPy arrays, checked before anything is read or written.
 
+use std::fmt::Display;
+
 use numpy::{
     Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray,
     PyUntypedArrayMethods, dtype,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-pub(crate) fn wrong(problem: impl Into<String>) -> PyErr {
-    PyValueError::new_err(problem.into())
+/// A ValueError, the error of all bad arguments.
+pub(crate) fn wrong(problem: impl Display) -> PyErr {
+    PyValueError::new_err(problem.to_string())
+}
+
+/// A field of a state.
+pub(crate) fn field<'py>(state: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let value = state.get_item(name)?;
+    value.ok_or_else(|| wrong(format!("the state lacks {name}")))
+}
+
+/// The fields of a dictionary by their names.
+pub(crate) fn named<'py>(
+    fields: &Bound<'py, PyDict>,
+) -> impl Iterator<Item = PyResult<(String, Bound<'py, PyAny>)>> {
+    fields.iter().map(|(name, value)| {
+        let name = name.extract().map_err(|_| wrong("names must be str"))?;
+        Ok((name, value))
+    })
+}
+
+/// Seeds u32[N, 2].
+pub(crate) fn words(seeds: &Bound<'_, PyAny>, lanes: usize) -> PyResult<Vec<[u32; 2]>> {
+    let seeds = read::<u32>("seeds", seeds, &[lanes, 2])?;
+    let flat = seeds.as_slice().map_err(|e| wrong(format!("seeds: {e}")))?;
+    Ok(flat.as_chunks::<2>().0.to_vec())
 }
 
 /// Checks that `value` is a NumPy array of this shape whose elements follow each other.
@@ -22,7 +49,7 @@ pub(crate) fn check(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> Py
             array.shape()
         )));
     }
-    // `as_slice` alone would take an array in Fortran's order, too.
+    // `as_slice` alone would also take an array in Fortran's order.
     if !array.is_c_contiguous() {
         return Err(wrong(format!(
             "{name} is not contiguous: use numpy.ascontiguousarray"

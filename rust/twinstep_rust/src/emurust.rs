@@ -18,7 +18,8 @@ use pyo3::types::PyDict;
 use rayon::prelude::*;
 use twinstep_emurust::{Cartridge, Machine};
 
-use crate::arrays::{read, rows, wrong};
+use crate::arrays::{field, named, read, rows, words, wrong};
+use crate::batched::Batched;
 use arrays::Taken;
 use batch::Batch;
 use lane::{AutoReset, Game};
@@ -29,15 +30,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<EmuRustPlay>()?;
     module.add_function(wrap_pyfunction!(emurust_instructions, module)?)?;
     module.add_class::<EmuRustBatch>()
-}
-
-fn when(auto_reset: &str) -> PyResult<AutoReset> {
-    match auto_reset {
-        "off" => Ok(AutoReset::Off),
-        "same-step" => Ok(AutoReset::SameStep),
-        "next-step" => Ok(AutoReset::NextStep),
-        other => Err(wrong(format!("unknown auto_reset: {other}"))),
-    }
 }
 
 /// N Game Boys. Wrong shapes, dtypes, names, cartridges and states raise ValueError.
@@ -68,7 +60,7 @@ impl EmuRustBatch {
         let seeds = words(seeds, rows("seeds", seeds)?)?;
         let games = games(py, play, roms, seeds.len())?;
         let batch = py.detach(|| Batch::reset(play.play.clone(), games, seeds));
-        let batch = batch.map_err(wrong)?;
+        let batch = batch?;
         let settings = play.clone();
         Ok(Self { batch, settings })
     }
@@ -95,21 +87,17 @@ impl EmuRustBatch {
             None => vec![[0; 2]; lanes],
             Some(seeds) => words(seeds, lanes)?,
         };
-        let get = |name: &str| {
-            let value = fields.get_item(name)?;
-            value.ok_or_else(|| wrong(format!("the state lacks {name}")))
-        };
-        let elapsed = read::<i32>("elapsed", &get("elapsed")?, &[lanes])?;
+        let elapsed = read::<i32>("elapsed", &field(fields, "elapsed")?, &[lanes])?;
         let elapsed = elapsed.as_slice().map_err(|e| wrong(e.to_string()))?;
         let memory = play.play.rules.memory();
         let mut seen = Vec::new();
         if memory > 0 {
             let shape = [vec![lanes], play.seen_shape()].concat();
-            let given = read::<u8>("seen", &get("seen")?, &shape)?;
+            let given = read::<u8>("seen", &field(fields, "seen")?, &shape)?;
             seen = given.as_slice().map_err(|e| wrong(e.to_string()))?.to_vec();
         }
         let games = games(py, play, roms, lanes)?;
-        let batch = py.detach(|| {
+        let batch: PyResult<_> = py.detach(|| {
             let mut batch = Batch::load(play.play.clone(), games, records, seeds)?;
             for (place, lane) in batch.lanes.iter_mut().enumerate() {
                 lane.elapsed = elapsed[place];
@@ -117,15 +105,16 @@ impl EmuRustBatch {
             }
             Ok(batch)
         });
-        let batch = batch.map_err(|problem: String| wrong(problem))?;
+        let batch = batch?;
         let settings = play.clone();
         Ok(Self { batch, settings })
     }
 
     /// Number of lanes.
     #[getter]
-    fn lanes(&self) -> usize {
-        self.batch.lanes.len()
+    #[pyo3(name = "lanes")]
+    fn number_of_lanes(&self) -> usize {
+        self.lanes()
     }
 
     /// Bytes of the lane that takes most, besides the ROM and its decoded code, which lanes share.
@@ -168,8 +157,7 @@ impl EmuRustBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [self.lanes()];
-        self.play(py, actions, fields, &shape, auto_reset)
+        self.play_step(py, actions, fields, auto_reset)
     }
 
     /// Plays T steps with actions i32[T, N] and writes fields [T, N, ...] of the frames.
@@ -181,38 +169,43 @@ impl EmuRustBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [rows("actions", actions)?, self.lanes()];
-        self.play(py, actions, fields, &shape, auto_reset)
+        self.play_rollout(py, actions, fields, auto_reset)
     }
 }
 
-impl EmuRustBatch {
-    /// `shape`: [N] for one step, [T, N] for several.
+impl Batched for EmuRustBatch {
+    type AutoReset = AutoReset;
+    const AUTO_RESETS: [AutoReset; 3] = [AutoReset::Off, AutoReset::SameStep, AutoReset::NextStep];
+
+    fn lanes(&self) -> usize {
+        self.batch.lanes.len()
+    }
+
     fn play(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
+        steps: usize,
         shape: &[usize],
-        auto_reset: &str,
+        auto_reset: AutoReset,
     ) -> PyResult<()> {
-        let steps = if shape.len() == 1 { 1 } else { shape[0] };
         let actions = read::<i32>("actions", actions, shape)?;
         let actions = actions.as_slice();
         let actions = actions.map_err(|e| wrong(format!("actions: {e}")))?;
-        let auto_reset = when(auto_reset)?;
         let mut taken = self.take(fields, shape)?;
         let columns = arrays::columns(&mut taken, steps, self.lanes())?;
         py.detach(|| self.batch.rollout(actions, columns, auto_reset))
-            .map_err(wrong)
     }
+}
 
+impl EmuRustBatch {
     fn take<'py>(&self, fields: &Bound<'py, PyDict>, shape: &[usize]) -> PyResult<Vec<Taken<'py>>> {
-        let one = |(name, value): (Bound<'_, PyAny>, Bound<'py, PyAny>)| {
-            let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
+        let one = |pair: PyResult<(String, Bound<'py, PyAny>)>| {
+            let (name, value) = pair?;
             self.settings.take(&name, &value, shape)
         };
-        fields.iter().map(one).collect()
+        named(fields).map(one).collect()
     }
 }
 
@@ -220,7 +213,7 @@ impl EmuRustBatch {
 /// processor runs none. Buttons are random, by the seed, and held for 24 frames each.
 #[pyfunction]
 fn emurust_instructions(py: Python<'_>, rom: Vec<u8>, frames: u32, seed: u32) -> PyResult<u64> {
-    let cartridge = Cartridge::new(rom).map_err(|problem| wrong(problem.to_string()))?;
+    let cartridge = Cartridge::new(rom).map_err(wrong)?;
     Ok(py.detach(|| {
         let mut machine = Machine::new(cartridge);
         machine.plain = true;
@@ -234,12 +227,6 @@ fn emurust_instructions(py: Python<'_>, rom: Vec<u8>, frames: u32, seed: u32) ->
         }
         machine.instructions()
     }))
-}
-
-fn words(seeds: &Bound<'_, PyAny>, lanes: usize) -> PyResult<Vec<[u32; 2]>> {
-    let seeds = read::<u32>("seeds", seeds, &[lanes, 2])?;
-    let flat = seeds.as_slice().map_err(|e| wrong(format!("seeds: {e}")))?;
-    Ok(flat.as_chunks::<2>().0.to_vec())
 }
 
 /// The game of each lane; equal ROMs are kept once.
@@ -264,7 +251,7 @@ fn games(
         0 => vec![&[]; count],
         _ => memory.chunks_exact(bytes).collect(),
     };
-    let made = py.detach(|| {
+    py.detach(|| {
         let mut places = HashMap::new();
         let mut distinct = Vec::new();
         let which: Vec<usize> = each
@@ -277,9 +264,8 @@ fn games(
             })
             .collect();
         let made = distinct.par_iter().map(|rom| play.game(rom).map(Arc::new));
-        let made = made.collect::<Result<Vec<_>, String>>()?;
+        let made = made.collect::<PyResult<Vec<_>>>()?;
         let of = |lane: usize| made[which[lane % which.len()]].clone();
         Ok((0..lanes).map(of).collect())
-    });
-    made.map_err(|problem: String| wrong(problem))
+    })
 }

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use twinstep_halfcheetah as halfcheetah;
 
-use crate::arrays::{read, rows, write, wrong};
+use crate::arrays::{field, named, read, rows, words, write, wrong};
+use crate::batched::Batched;
 use halfcheetah::{AutoReset, Batch, Isa, JOINTS, MOTORS, OBSERVATION, Real};
 
 /// Adds the names of this face to the module.
@@ -22,15 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn halfcheetah_isa() -> PyResult<&'static str> {
     Isa::choose().map(Isa::name).map_err(wrong)
-}
-
-fn when(auto_reset: &str) -> PyResult<AutoReset> {
-    match auto_reset {
-        "off" => Ok(AutoReset::Off),
-        "same-step" => Ok(AutoReset::SameStep),
-        "next-step" => Ok(AutoReset::NextStep),
-        other => Err(wrong(format!("unknown auto_reset: {other}"))),
-    }
 }
 
 /// Two engines, one per dtype.
@@ -77,10 +69,10 @@ impl HalfCheetahBatch {
     ) -> PyResult<Self> {
         let isa = Isa::choose().map_err(wrong)?;
         let seeds = words(seeds, rows("seeds", seeds)?)?;
-        let engine = py.detach(|| match dtype {
-            "float32" => Batch::reset(isa, max_episode_steps, &seeds).map(Engine::F32),
-            "float64" => Batch::reset(isa, max_episode_steps, &seeds).map(Engine::F64),
-            _ => Err(format!("{dtype} is neither float32 nor float64")),
+        let single = is_single(dtype)?;
+        let engine = py.detach(|| match single {
+            true => Batch::reset(isa, max_episode_steps, &seeds).map(Engine::F32),
+            false => Batch::reset(isa, max_episode_steps, &seeds).map(Engine::F64),
         });
         let engine = engine.map_err(wrong)?;
         Ok(Self { engine })
@@ -96,18 +88,18 @@ impl HalfCheetahBatch {
         max_episode_steps: i32,
         seeds: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let engine = match dtype {
-            "float32" => Engine::F32(loaded(fields, max_episode_steps, seeds)?),
-            "float64" => Engine::F64(loaded(fields, max_episode_steps, seeds)?),
-            _ => return Err(wrong(format!("{dtype} is neither float32 nor float64"))),
+        let engine = match is_single(dtype)? {
+            true => Engine::F32(loaded(fields, max_episode_steps, seeds)?),
+            false => Engine::F64(loaded(fields, max_episode_steps, seeds)?),
         };
         Ok(Self { engine })
     }
 
     /// Number of lanes.
     #[getter]
-    fn lanes(&self) -> usize {
-        either!(&self.engine, batch => batch.lanes())
+    #[pyo3(name = "lanes")]
+    fn number_of_lanes(&self) -> usize {
+        self.lanes()
     }
 
     /// The instructions it computes with.
@@ -149,8 +141,7 @@ impl HalfCheetahBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [self.lanes()];
-        either!(&mut self.engine, batch => play(py, batch, actions, fields, &shape, auto_reset))
+        self.play_step(py, actions, fields, auto_reset)
     }
 
     /// Plays T steps with actions f32[T, N, 6] and writes fields [T, N, ...] of the frames.
@@ -162,15 +153,46 @@ impl HalfCheetahBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [rows("actions", actions)?, self.lanes()];
-        either!(&mut self.engine, batch => play(py, batch, actions, fields, &shape, auto_reset))
+        self.play_rollout(py, actions, fields, auto_reset)
     }
 }
 
-fn words(seeds: &Bound<'_, PyAny>, lanes: usize) -> PyResult<Vec<[u32; 2]>> {
-    let seeds = read::<u32>("seeds", seeds, &[lanes, 2])?;
-    let flat = seeds.as_slice().map_err(|e| wrong(format!("seeds: {e}")))?;
-    Ok(flat.as_chunks::<2>().0.to_vec())
+impl Batched for HalfCheetahBatch {
+    type AutoReset = AutoReset;
+    const AUTO_RESETS: [AutoReset; 3] = [AutoReset::Off, AutoReset::SameStep, AutoReset::NextStep];
+
+    fn lanes(&self) -> usize {
+        either!(&self.engine, batch => batch.lanes())
+    }
+
+    fn play(
+        &mut self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        fields: &Bound<'_, PyDict>,
+        steps: usize,
+        shape: &[usize],
+        auto_reset: AutoReset,
+    ) -> PyResult<()> {
+        let given = read::<f32>("actions", actions, &[shape, &[MOTORS]].concat())?;
+        let actions = given.as_slice();
+        let actions = actions.map_err(|e| wrong(format!("actions: {e}")))?;
+        either!(&mut self.engine, batch => {
+            let mut taken = Taken::new(fields, shape)?;
+            let fields = taken.fields()?;
+            py.detach(|| batch.rollout(steps, actions, fields, auto_reset))
+                .map_err(wrong)
+        })
+    }
+}
+
+/// Whether a dtype is float32, not float64.
+fn is_single(dtype: &str) -> PyResult<bool> {
+    match dtype {
+        "float32" => Ok(true),
+        "float64" => Ok(false),
+        _ => Err(wrong(format!("{dtype} is neither float32 nor float64"))),
+    }
 }
 
 fn loaded<T: Real + Element>(
@@ -178,14 +200,10 @@ fn loaded<T: Real + Element>(
     max_episode_steps: i32,
     seeds: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Batch<T>> {
-    let get = |name: &str| {
-        let value = fields.get_item(name)?;
-        value.ok_or_else(|| wrong(format!("the state lacks {name}")))
-    };
-    let elapsed = get("elapsed")?;
+    let elapsed = field(fields, "elapsed")?;
     let lanes = rows("elapsed", &elapsed)?;
     let elapsed = read::<i32>("elapsed", &elapsed, &[lanes])?;
-    let real = |name: &str| read::<T>(name, &get(name)?, &[lanes, JOINTS]);
+    let real = |name: &str| read::<T>(name, &field(fields, name)?, &[lanes, JOINTS]);
     let (qpos, qvel, warm) = (real("qpos")?, real("qvel")?, real("qacc_warmstart")?);
     let seeds = seeds.map(|seeds| words(seeds, lanes)).transpose()?;
     let problem = |e| wrong(format!("the state: {e}"));
@@ -199,26 +217,6 @@ fn loaded<T: Real + Element>(
         seeds.as_deref(),
     )
     .map_err(wrong)
-}
-
-/// `shape`: [N] for one step, [T, N] for several.
-fn play<T: Real + Element>(
-    py: Python<'_>,
-    batch: &mut Batch<T>,
-    actions: &Bound<'_, PyAny>,
-    fields: &Bound<'_, PyDict>,
-    shape: &[usize],
-    auto_reset: &str,
-) -> PyResult<()> {
-    let steps = if shape.len() == 1 { 1 } else { shape[0] };
-    let given = read::<f32>("actions", actions, &[shape, &[MOTORS]].concat())?;
-    let actions = given.as_slice();
-    let actions = actions.map_err(|e| wrong(format!("actions: {e}")))?;
-    let auto_reset = when(auto_reset)?;
-    let mut taken = Taken::<T>::new(fields, shape)?;
-    let fields = taken.fields()?;
-    py.detach(|| batch.rollout(steps, actions, fields, auto_reset))
-        .map_err(wrong)
 }
 
 /// The arrays of a dictionary, borrowed for writing.
@@ -235,8 +233,8 @@ impl<'py, T: Real + Element> Taken<'py, T> {
             truncated: None,
             elapsed: None,
         };
-        for (name, value) in fields {
-            let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
+        for pair in named(fields) {
+            let (name, value) = pair?;
             let width: &[usize] = match name.as_str() {
                 "truncated" => {
                     taken.truncated = Some(write(&name, &value, shape)?);

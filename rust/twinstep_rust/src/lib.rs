@@ -1,6 +1,7 @@
 //! Python module `twinstep_rust`: one face file per environment over its plain-Rust engine.
 
 mod arrays;
+mod batched;
 mod emurust;
 mod halfcheetah;
 mod pong;
@@ -13,8 +14,8 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Hash of the sources it was built from; of an engine's own and of those that serve all if one is
-/// named, "" if there is none of that name.
+/// Hash of the sources that the module was built from. With an engine: of its own and those that
+/// serve all; "" if there is none of that name.
 #[pyfunction]
 #[pyo3(signature = (engine=""))]
 fn sources(engine: &str) -> &'static str {

@@ -6,10 +6,11 @@ mod call;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use twinstep_pong as pong;
+use twinstep_pong::{self as pong, AutoRestart};
 
-use crate::arrays::rows;
-use arrays::{Given, Taken, wrong};
+use crate::arrays::{field, named, rows, words, wrong};
+use crate::batched::Batched;
+use arrays::{Given, Taken};
 
 /// Adds the names of this face to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -26,15 +27,6 @@ fn params(frameskip: u32, continuous: bool, max_score: u32) -> PyResult<pong::Pa
         continuous,
         max_score,
     })
-}
-
-fn when(auto_reset: &str) -> PyResult<pong::AutoRestart> {
-    match auto_reset {
-        "off" => Ok(pong::AutoRestart::Off),
-        "same-step" => Ok(pong::AutoRestart::SameStep),
-        "next-step" => Ok(pong::AutoRestart::NextStep),
-        other => Err(wrong(format!("unknown auto_reset: {other}"))),
-    }
 }
 
 /// N games of Pong. Wrong shapes, dtypes and names raise ValueError.
@@ -66,12 +58,7 @@ impl PongBatch {
     ) -> PyResult<Self> {
         let params = params(frameskip, continuous, max_score)?;
         let games = rows("seeds", seeds)?;
-        let seeds = Given::new("seeds", seeds, &[games, 2])?;
-        let seeds: Vec<_> = seeds
-            .u32("seeds")?
-            .chunks_exact(2)
-            .map(|seed| [seed[0], seed[1]])
-            .collect();
+        let seeds = words(seeds, games)?;
         let tables = match tables {
             None => None,
             Some(tables) => {
@@ -98,8 +85,7 @@ impl PongBatch {
         let mut games = None;
         let mut given = Vec::new();
         for name in pong::state_names() {
-            let value = fields.get_item(name)?;
-            let value = value.ok_or_else(|| wrong(format!("the state lacks {name}")))?;
+            let value = field(fields, name)?;
             if games.is_none() {
                 games = Some(rows(name, &value)?);
             }
@@ -108,12 +94,13 @@ impl PongBatch {
             let axes = if name == "last_obs" { 2 } else { 1 };
             given.push((name, Given::new(name, &value, &shape[..axes])?));
         }
+        let inputs: Vec<_> = given
+            .iter()
+            .map(|(name, given)| Ok((*name, given.input(name)?)))
+            .collect::<PyResult<_>>()?;
         let get = |wanted: &str| {
-            let found = given.iter().find(|(name, _)| *name == wanted);
-            found
-                .ok_or_else(|| format!("the state lacks {wanted}"))?
-                .1
-                .input(wanted)
+            let found = inputs.iter().find(|(name, _)| *name == wanted);
+            found.map(|(_, input)| *input)
         };
         let batch = pong::Batch::load(params, games.unwrap_or(0), get).map_err(wrong)?;
         Ok(Self { batch, continuous })
@@ -121,7 +108,8 @@ impl PongBatch {
 
     /// Number of games.
     #[getter]
-    fn lanes(&self) -> usize {
+    #[pyo3(name = "lanes")]
+    fn number_of_games(&self) -> usize {
         self.batch.games()
     }
 
@@ -153,8 +141,7 @@ impl PongBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [self.batch.games()];
-        self.play(py, actions, fields, &shape, auto_reset)
+        self.play_step(py, actions, fields, auto_reset)
     }
 
     /// Plays T steps with actions [T, N] and writes fields [T, N, ...] of the frames.
@@ -166,29 +153,37 @@ impl PongBatch {
         fields: &Bound<'_, PyDict>,
         auto_reset: &str,
     ) -> PyResult<()> {
-        let shape = [rows("actions", actions)?, self.batch.games()];
-        self.play(py, actions, fields, &shape, auto_reset)
+        self.play_rollout(py, actions, fields, auto_reset)
     }
 }
 
-impl PongBatch {
-    /// `shape`: [N] for one step, [T, N] for several.
+impl Batched for PongBatch {
+    type AutoReset = AutoRestart;
+    const AUTO_RESETS: [AutoRestart; 3] = [
+        AutoRestart::Off,
+        AutoRestart::SameStep,
+        AutoRestart::NextStep,
+    ];
+
+    fn lanes(&self) -> usize {
+        self.batch.games()
+    }
+
     fn play(
         &mut self,
         py: Python<'_>,
         actions: &Bound<'_, PyAny>,
         fields: &Bound<'_, PyDict>,
+        steps: usize,
         shape: &[usize],
-        auto_reset: &str,
+        auto_reset: AutoRestart,
     ) -> PyResult<()> {
-        let steps = if shape.len() == 1 { 1 } else { shape[0] };
         let given = Given::new("actions", actions, shape)?;
         let actions = if self.continuous {
             pong::Actions::Continuous(given.f32("actions")?)
         } else {
             pong::Actions::Discrete(given.i32("actions")?)
         };
-        let auto_reset = when(auto_reset)?;
         let mut taken = Fields::new(fields, shape)?;
         let outputs = taken.outputs()?;
         let batch = &mut self.batch;
@@ -203,8 +198,8 @@ struct Fields<'py>(Vec<(String, Taken<'py>)>);
 impl<'py> Fields<'py> {
     fn new(fields: &Bound<'py, PyDict>, shape: &[usize]) -> PyResult<Self> {
         let mut taken = Vec::with_capacity(fields.len());
-        for (name, value) in fields {
-            let name: String = name.extract().map_err(|_| wrong("names must be str"))?;
+        for pair in named(fields) {
+            let (name, value) = pair?;
             let mut shape = shape.to_vec();
             if ["obs", "final_obs", "last_obs"].contains(&name.as_str()) {
                 shape.push(pong::OBSERVATION);

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import twinstep
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.contracts.emurust.roms.games import GAMES
 from twinstep.frames import Frame, Start, flatten, unflatten
 from twinstep.properties.emurust.program import Program

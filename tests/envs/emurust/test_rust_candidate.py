@@ -12,7 +12,7 @@ import pytest
 
 from twinstep.candidates.emurust.rust_emurust import EmuRust
 from twinstep.contract import Contract
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.contracts.emurust.roms.games import GAMES
 from twinstep.contracts.emurust.roms.random_programs import random_program
 from twinstep.errors import UserError
@@ -180,7 +180,7 @@ SMALL_STACK = """
 import sys, threading
 import numpy as np
 from twinstep.candidates.emurust.rust_emurust import EmuRust
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.frames import Start
 rust = EmuRust(EMURUST.contract(EMURUST.params({"rom": sys.argv[1]})))
 state, _ = rust.reset(Start(np.zeros((1, 2), np.uint32), {}))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from twinstep.contract import Contract
-from twinstep.contracts.emurust import EMURUST
+from twinstep.contracts.emurust.declaration import EMURUST
 from twinstep.errors import UserError
 from twinstep.oracles.emurust import upstream
 

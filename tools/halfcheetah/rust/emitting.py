@@ -38,7 +38,7 @@ class Writer:
             return self.names[x]
         if x.kind == "constant":
             value = x.parts[0]
-            self.names[x] = f"V::of({value!r})" if value else "V::zero()"
+            self.names[x] = f"V::of(token, {value!r})" if value else "V::zero(token)"
             return self.names[x]
         if x.kind == "input":
             self.names[x] = x.parts[0]
@@ -91,7 +91,8 @@ class Writer:
 def function(doc: str, name: str, computing: Callable[..., Any], **shapes: Any) -> str:
     """Return the Rust function that computes what `computing` does."""
     Symbol.known = {}
-    result = computing(*(inputs(key, like) for key, like in shapes.items()))
+    arguments = [inputs(key, like) for key, like in shapes.items()]
+    result = computing(*arguments)
     shortener = Shortener(leaves(result))
     result = rebuilt(result, shortener)
     writer = Writer(leaves(result))
@@ -102,7 +103,11 @@ def function(doc: str, name: str, computing: Callable[..., Any], **shapes: Any) 
     takes = ", ".join(
         f"{key}: {'' if like is None else '&'}{type_of(like)}" for key, like in shapes.items()
     )
-    body = "\n".join(f"    {line}" for line in (*writer.lines, value))
+    lines = [*writer.lines, value]
+    if any("(token" in line for line in lines):
+        first = next(leaf for leaf in leaves(arguments) if leaf.kind == "input")
+        lines.insert(0, f"let token = {first.parts[0]}.token();")
+    body = "\n".join(f"    {line}" for line in lines)
     return (
         f"/// {doc}\n#[inline(always)]\npub(crate) fn {name}<V: Vector>({takes})"
         f" -> {type_of(result)} {{\n{body}\n}}\n"

@@ -1,7 +1,7 @@
-//! Flags taken apart are the flags of the plain arithmetic.
+//! Lazy flags are the flags of the plain arithmetic.
 
-use crate::lazy_flags::LazyFlags;
-use crate::registers::Registers;
+use crate::cpu::lazy_flags::LazyFlags;
+use crate::cpu::registers::Registers;
 
 /// Registers with each set of flags.
 fn flagged(a: u8) -> impl Iterator<Item = Registers> {
@@ -12,7 +12,7 @@ fn flagged(a: u8) -> impl Iterator<Item = Registers> {
     })
 }
 
-/// Every A, operand and set of flags: the results and the flags of both.
+/// Compares results and flags for every A, operand and set of flags.
 macro_rules! same {
     ($($operation:ident)*) => { $(
         for (a, value) in (0..=255).flat_map(|a| (0..=255).map(move |value| (a, value))) {
@@ -27,7 +27,7 @@ macro_rules! same {
     )* };
 }
 
-/// Every value and set of flags.
+/// The same for every value and set of flags.
 macro_rules! same_of_one {
     ($($operation:ident)*) => { $(
         for value in 0..=255 {

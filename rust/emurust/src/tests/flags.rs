@@ -1,9 +1,9 @@
-//! What PyBoy's saved states lack lasts through a record.
+//! Flags that PyBoy's saved states lack survive a record.
 
 use super::waiting::waiting_program;
 use crate::{Cartridge, Machine};
 
-/// The machine after its state went out and into a new one.
+/// The same state in a new machine, by way of a record.
 fn saved_and_loaded(machine: &Machine) -> Machine {
     let mut record = Vec::new();
     machine.save(&mut record);
@@ -52,16 +52,16 @@ fn the_mode_that_stat_shows_next_lasts_through_a_record() {
 fn a_window_cut_short_again_and_again_has_a_line_of_8_bits() {
     let mut machine = idle_machine();
     for line in [142, 254] {
-        machine.lcd.window_line = line;
-        assert_eq!(saved_and_loaded(&machine).lcd.window_line, line);
+        machine.ppu.window_line = line;
+        assert_eq!(saved_and_loaded(&machine).ppu.window_line, line);
     }
     for (writes, value) in [(0xFF4A, 0), (0xFF4B, 7), (0xFF40, 0xB1)] {
         machine.poke(writes, value);
     }
     machine.frames(2, false);
-    machine.lcd.window_line = 254;
-    machine.lcd.ly = 0;
-    machine.lcd.window_reached = true;
-    machine.lcd.draw_line();
-    assert_eq!(machine.lcd.window_line, -1);
+    machine.ppu.window_line = 254;
+    machine.ppu.ly = 0;
+    machine.ppu.window_reached = true;
+    machine.ppu.draw_line();
+    assert_eq!(machine.ppu.window_line, -1);
 }

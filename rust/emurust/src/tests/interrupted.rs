@@ -1,10 +1,10 @@
-//! Where an interrupt finds a program that sleeps, or waits for OAM DMA: plainly and with leaps.
+//! Interrupts of a program that sleeps, or waits for OAM DMA: with skips and without.
 
-use super::leap::first_difference;
+use super::skip::first_difference;
 use crate::Cartridge;
 
-/// A cartridge with routines at these places, an interrupt's that keeps what STAT, LY and PC were then,
-/// and a start at 0150.
+/// A cartridge with routines at these places, an interrupt's that stores STAT, LY and PC, and a start at
+/// 0150.
 fn cartridge(start: &[u8], routines: &[(usize, &[u8])]) -> Vec<u8> {
     let mut rom = vec![0; 0x8000];
     rom[0x14D] = 0xE7; // the header's checksum

@@ -1,12 +1,12 @@
-//! What an instruction right behind the end of a line sees: plainly and in stretches.
+//! Reads right behind the end of a line: with block runs and without.
 
-use super::leap::first_difference;
+use super::skip::first_difference;
 use crate::Cartridge;
 
 /// Subroutines that only return.
 const RETURN: u16 = 0x3000;
 const RETURN_IF_ZERO: u16 = 0x3010;
-/// What comes right before the read, with all cycles from 4 to 24, with branches and without.
+/// Instructions right before the read: all cycles from 4 to 24, with branches and without.
 #[rustfmt::skip]
 const BEFORE: [&[u8]; 14] = [
     &[0x00],                         // nop
@@ -25,12 +25,11 @@ const BEFORE: [&[u8]; 14] = [
     &[0xC5, 0xC1, 0xC5, 0xC1],       // push, pop
 ];
 
-/// Nops behind the read: so many that the block with the read is nearly as long as a block can be, and
-/// longer than a line.
+/// Nops behind the read: so many that the read's block is nearly as long as a block can be, and longer
+/// than a line.
 const TAIL: usize = 112;
 
-/// Reads a register at HL again and again, each time behind such an instruction, and keeps what it
-/// read.
+/// Reads a register at HL again and again, each time behind such an instruction, and stores the values.
 fn reading_program(before: &[u8], register: u8, nops: usize, tail: usize) -> Vec<u8> {
     let mut rom = vec![0; 0x8000];
     let start = [0x11, 0x00, 0xC0, 0xF6, 0x01, 0x31, 0x00, 0xD0]; // de = C000, no Z, sp = D000

@@ -1,10 +1,10 @@
-//! Random programs that wait: for LY, STAT, a flag, an interrupt, with all that may disturb them.
+//! Random programs that wait: for LY, STAT, a flag or an interrupt, with everything that may disturb them.
 
 const SIZE: usize = 0x8000;
 /// Set by the interrupts' routine.
 const FLAG: u16 = 0xC000;
 
-/// Numbers that look random in a seed (splitmix64).
+/// Numbers that look random, by a seed (splitmix64).
 struct Draw(u64);
 
 impl Draw {
@@ -164,7 +164,7 @@ impl Program {
         self.set(register, value);
     }
 
-    /// A write right behind EI, which does not end what runs, and often another write soon.
+    /// A write right behind EI, which does not end a slice, and often another one soon.
     fn disturb_behind_ei(&mut self) {
         let any = self.draw.below(256);
         let register = self
@@ -191,8 +191,8 @@ impl Program {
         }
     }
 
-    /// Waits for a line below one in a register, which is asked where a bit of LY is set only. An
-    /// interrupt may change it.
+    /// Waits for a line below that in a register, and asks only while a bit of LY is set. An interrupt may
+    /// change it.
     fn wait_by_register(&mut self) {
         let (bit, line) = (self.draw.below(8), self.draw.below(150));
         let register = self.draw.below(4);
@@ -222,7 +222,7 @@ impl Program {
         self.emit(&[0x20, away]);
     }
 
-    /// Bytes into OAM, tiles or WRAM, which OAM DMA may copy.
+    /// Writes bytes into OAM, tiles or WRAM, which OAM DMA may copy.
     fn fill(&mut self) {
         let place = self.draw.one(&[0xFE, 0xC0, 0x80, 0x98]);
         let (low, count, step) = (

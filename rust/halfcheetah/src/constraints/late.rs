@@ -1,4 +1,4 @@
-//! How late rows are, and what that costs: a row pushes where it is below 0.
+//! The lateness of rows, and its cost: a row pushes where its lateness is below 0.
 
 use super::{Constraints, none};
 use crate::block::places;
@@ -7,7 +7,7 @@ use crate::generated::structures::{Motion, Rows};
 use crate::generated::tables::{JOINTS, POINTS};
 use crate::vector::Vector;
 
-/// How late each row is at some accelerations.
+/// The lateness of each row at some accelerations.
 #[derive(Clone, Copy)]
 pub(crate) struct Late<V> {
     /// Forward, backward, upward.
@@ -17,29 +17,31 @@ pub(crate) struct Late<V> {
 
 impl<V: Vector> Late<V> {
     #[inline(always)]
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(token: V::Token) -> Self {
+        let zero = V::zero(token);
         Self {
-            contacts: [[V::zero(); 3]; POINTS.len()],
-            limits: [V::zero(); JOINTS.len()],
+            contacts: [[zero; 3]; POINTS.len()],
+            limits: [zero; JOINTS.len()],
         }
     }
 }
 
-/// The two ends of a step, of both of which it is known how late the rows are there.
+/// The two ends of a step; the lateness of rows is known at both.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     Here,
     There,
 }
 
-/// A row's weight where it is late.
+/// A row's weight if it is late, else 0.
 #[inline(always)]
 fn if_late<V: Vector>(late: V, weight: V) -> V {
-    V::select(late.lt(V::zero()), weight, V::zero())
+    let zero = V::zero(late.token());
+    V::select(late.lt(zero), weight, zero)
 }
 
 impl<V: Vector> Constraints<V> {
-    /// Looks how late the rows are at accelerations.
+    /// Computes the lateness of the rows at accelerations.
     #[inline(always)]
     pub(crate) fn look(&mut self, place: Place, speeding: &[Motion<V>; 7], acceleration: &[V; 9]) {
         let to = &mut self.late[place as usize];
@@ -52,7 +54,7 @@ impl<V: Vector> Constraints<V> {
         }
     }
 
-    /// Calls `see` with each row's weight, and how late it is at two accelerations.
+    /// Calls `see` with each row's weight, and its lateness at both ends.
     #[inline(always)]
     fn rows(&self, mut see: impl FnMut(V, V, V)) {
         let [here, there] = &self.late;
@@ -71,22 +73,23 @@ impl<V: Vector> Constraints<V> {
     /// Twice the cost of the rows.
     #[inline(always)]
     pub(crate) fn cost(&self, place: Place) -> V {
-        let mut cost = V::zero();
+        let zero = V::zero(self.token);
+        let mut cost = zero;
         self.rows(|weight, here, there| {
             let late = match place {
-                Place::Here => here.min(V::zero()),
-                Place::There => there.min(V::zero()),
+                Place::Here => here.min(zero),
+                Place::There => there.min(zero),
             };
             cost = (weight * late).mul_add(late, cost);
         });
         cost
     }
 
-    /// The lanes in which a row pushes at one of the places only, and how much the rows that push
-    /// here curve the cost on the way.
+    /// The lanes in which a row pushes at only one of the ends, and the curvature of the cost on the way
+    /// that comes from the rows that push here.
     #[inline(always)]
     pub(crate) fn compare(&self) -> (V::Mask, V) {
-        let (mut changed, mut curve) = (none::<V>(), V::zero());
+        let (mut changed, mut curve) = (none::<V>(self.token), V::zero(self.token));
         self.rows(|weight, here, there| {
             let (now, then) = (if_late(here, weight), if_late(there, weight));
             changed = V::or(changed, now.ne(then));
@@ -96,10 +99,10 @@ impl<V: Vector> Constraints<V> {
         (changed, curve)
     }
 
-    /// The slope of the rows' cost at a share of the way, and how fast it rises there.
+    /// The slope of the rows' cost at a share of the way, and the slope's rise there.
     #[inline(always)]
     pub(crate) fn slope(&self, share: V) -> (V, V) {
-        let (mut slope, mut rise) = (V::zero(), V::zero());
+        let (mut slope, mut rise) = (V::zero(self.token), V::zero(self.token));
         self.rows(|weight, here, there| {
             let change = there - here;
             let late = change.mul_add(share, here);
@@ -110,8 +113,8 @@ impl<V: Vector> Constraints<V> {
         (slope, rise)
     }
 
-    /// Moves `here` on as the accelerations are moved, as lateness is linear in them, and lets those
-    /// rows push that are late there.
+    /// Moves `here` the same way as the accelerations, for lateness is linear in them. Then lets the rows
+    /// push that are late there.
     #[inline(always)]
     pub(crate) fn advance(&mut self, on: impl Fn(V, V) -> V) {
         let [here, there] = &mut self.late;

@@ -8,6 +8,7 @@ use crate::vector::Vector;
 /// The acceleration that balances the forces, with these rows pushing.
 #[inline(always)]
 pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], pushes: &[Motion<V>; 7], smooth: &[V; 9], limit_weights: &[V; 6], limit_pushes: &[V; 6]) -> [V; 9] {
+    let token = places[0].cos.token();
     let t0 = loads[3].xz.neg_mul_add(places[3].z, loads[3].tz);
     let t1 = loads[3].zz.mul_add(places[3].x, t0);
     let t2 = loads[3].xx.neg_mul_add(places[3].z, loads[3].tx);
@@ -16,11 +17,11 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t5 = loads[3].tz.mul_add(places[3].x, t4);
     let t6 = places[2].z.neg_mul_add(t3, t5);
     let t7 = places[2].x.mul_add(t1, t6);
-    let t8 = V::of(0.1) + limit_weights[2];
+    let t8 = V::of(token, 0.1) + limit_weights[2];
     let t9 = t8 + t5;
     let t10 = places[3].z.neg_mul_add(t3, t9);
     let t11 = places[3].x.mul_add(t1, t10);
-    let t12 = V::of(1.0) / t11;
+    let t12 = V::of(token, 1.0) / t11;
     let t13 = t7 * t12;
     let t14 = places[1].z.neg_mul_add(t3, t5);
     let t15 = places[1].x.mul_add(t1, t14);
@@ -39,12 +40,12 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t28 = places[1].z.neg_mul_add(t24, t27);
     let t29 = places[1].x.mul_add(t20, t28);
     let t30 = t13.neg_mul_add(t15, t29);
-    let t31 = V::of(0.1) + limit_weights[1];
+    let t31 = V::of(token, 0.1) + limit_weights[1];
     let t32 = t31 + t27;
     let t33 = places[2].z.neg_mul_add(t24, t32);
     let t34 = places[2].x.mul_add(t20, t33);
     let t35 = t13.neg_mul_add(t7, t34);
-    let t36 = V::of(1.0) / t35;
+    let t36 = V::of(token, 1.0) / t35;
     let t37 = t30 * t36;
     let t38 = t13.neg_mul_add(t5, t27);
     let t39 = t15 * t12;
@@ -62,13 +63,13 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t51 = loads[1].xx + t21;
     let t52 = t51.neg_mul_add(places[1].z, t41);
     let t53 = t48.mul_add(places[1].x, t52);
-    let t54 = V::of(0.1) + limit_weights[0];
+    let t54 = V::of(token, 0.1) + limit_weights[0];
     let t55 = t54 + t44;
     let t56 = places[1].z.neg_mul_add(t53, t55);
     let t57 = places[1].x.mul_add(t50, t56);
     let t58 = t39.neg_mul_add(t15, t57);
     let t59 = t37.neg_mul_add(t30, t58);
-    let t60 = V::of(1.0) / t59;
+    let t60 = V::of(token, 1.0) / t59;
     let t61 = t46 * t60;
     let t62 = t13.neg_mul_add(t1, t20);
     let t63 = t39.neg_mul_add(t1, t50);
@@ -81,11 +82,11 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t70 = loads[6].tz.mul_add(places[6].x, t69);
     let t71 = places[5].z.neg_mul_add(t68, t70);
     let t72 = places[5].x.mul_add(t66, t71);
-    let t73 = V::of(0.1) + limit_weights[5];
+    let t73 = V::of(token, 0.1) + limit_weights[5];
     let t74 = t73 + t70;
     let t75 = places[6].z.neg_mul_add(t68, t74);
     let t76 = places[6].x.mul_add(t66, t75);
-    let t77 = V::of(1.0) / t76;
+    let t77 = V::of(token, 1.0) / t76;
     let t78 = t72 * t77;
     let t79 = places[4].z.neg_mul_add(t68, t70);
     let t80 = places[4].x.mul_add(t66, t79);
@@ -104,12 +105,12 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t93 = places[4].z.neg_mul_add(t89, t92);
     let t94 = places[4].x.mul_add(t85, t93);
     let t95 = t78.neg_mul_add(t80, t94);
-    let t96 = V::of(0.1) + limit_weights[4];
+    let t96 = V::of(token, 0.1) + limit_weights[4];
     let t97 = t96 + t92;
     let t98 = places[5].z.neg_mul_add(t89, t97);
     let t99 = places[5].x.mul_add(t85, t98);
     let t100 = t78.neg_mul_add(t72, t99);
-    let t101 = V::of(1.0) / t100;
+    let t101 = V::of(token, 1.0) / t100;
     let t102 = t95 * t101;
     let t103 = t78.neg_mul_add(t70, t92);
     let t104 = t80 * t77;
@@ -127,13 +128,13 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t116 = loads[4].xx + t86;
     let t117 = t116.neg_mul_add(places[4].z, t106);
     let t118 = t113.mul_add(places[4].x, t117);
-    let t119 = V::of(0.1) + limit_weights[3];
+    let t119 = V::of(token, 0.1) + limit_weights[3];
     let t120 = t119 + t109;
     let t121 = places[4].z.neg_mul_add(t118, t120);
     let t122 = places[4].x.mul_add(t115, t121);
     let t123 = t104.neg_mul_add(t80, t122);
     let t124 = t102.neg_mul_add(t95, t123);
-    let t125 = V::of(1.0) / t124;
+    let t125 = V::of(token, 1.0) / t124;
     let t126 = t111 * t125;
     let t127 = t78.neg_mul_add(t66, t85);
     let t128 = t104.neg_mul_add(t66, t115);
@@ -158,7 +159,7 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t147 = t130.neg_mul_add(t38, t146);
     let t148 = t126.neg_mul_add(t111, t147);
     let t149 = t61.neg_mul_add(t46, t148);
-    let t150 = V::of(1.0) / t149;
+    let t150 = V::of(token, 1.0) / t149;
     let t151 = t141 * t150;
     let t152 = t13.neg_mul_add(t3, t24);
     let t153 = t39.neg_mul_add(t3, t53);
@@ -198,7 +199,7 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t187 = t167.neg_mul_add(t129, t186);
     let t188 = t166.neg_mul_add(t64, t187);
     let t189 = t151.neg_mul_add(t141, t188);
-    let t190 = V::of(1.0) / t189;
+    let t190 = V::of(token, 1.0) / t189;
     let t191 = t180 * t190;
     let t192 = smooth[5] + pushes[3].turn;
     let t193 = places[3].z.neg_mul_add(pushes[3].x, t192);
@@ -289,7 +290,7 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
     let t278 = t254.neg_mul_add(t154, t277);
     let t279 = t253.neg_mul_add(t165, t278);
     let t280 = t191.neg_mul_add(t180, t279);
-    let t281 = V::of(1.0) / t280;
+    let t281 = V::of(token, 1.0) / t280;
     let t282 = t270 * t281;
     let t283 = t252 * t190;
     let t284 = t191.neg_mul_add(t282, t283);
@@ -332,25 +333,26 @@ pub(crate) fn solve<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], push
 /// The acceleration under forces when damping is implicit, as in Euler's step.
 #[inline(always)]
 pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], right: &[V; 9]) -> [V; 9] {
-    let t0 = V::of(-1.0953974895397491).mul_add(places[3].z, loads[3].tx);
-    let t1 = V::of(1.0953974895397491).mul_add(places[3].x, loads[3].tz);
+    let token = places[0].cos.token();
+    let t0 = V::of(token, -1.0953974895397491).mul_add(places[3].z, loads[3].tx);
+    let t1 = V::of(token, 1.0953974895397491).mul_add(places[3].x, loads[3].tz);
     let t2 = places[2].x * t1;
     let t3 = places[2].z.neg_mul_add(t0, t2);
     let t4 = loads[3].tx.neg_mul_add(places[3].z, loads[3].tt);
     let t5 = loads[3].tz.mul_add(places[3].x, t4);
     let t6 = t3 + t5;
-    let t7 = places[3].z.neg_mul_add(t0, V::of(0.13));
+    let t7 = places[3].z.neg_mul_add(t0, V::of(token, 0.13));
     let t8 = places[3].x.mul_add(t1, t7);
     let t9 = t8 + t5;
-    let t10 = V::of(1.0) / t9;
+    let t10 = V::of(token, 1.0) / t9;
     let t11 = t6 * t10;
     let t12 = places[1].x * t1;
     let t13 = places[1].z.neg_mul_add(t0, t12);
     let t14 = t13 + t5;
     let t15 = loads[2].tx + loads[3].tx;
-    let t16 = V::of(-2.682845188284519).mul_add(places[2].z, t15);
+    let t16 = V::of(token, -2.682845188284519).mul_add(places[2].z, t15);
     let t17 = loads[2].tz + loads[3].tz;
-    let t18 = V::of(2.682845188284519).mul_add(places[2].x, t17);
+    let t18 = V::of(token, 2.682845188284519).mul_add(places[2].x, t17);
     let t19 = places[1].x * t18;
     let t20 = places[1].z.neg_mul_add(t16, t19);
     let t21 = loads[2].tt + loads[3].tt;
@@ -358,11 +360,11 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t23 = t17.mul_add(places[2].x, t22);
     let t24 = t20 + t23;
     let t25 = t11.neg_mul_add(t14, t24);
-    let t26 = places[2].z.neg_mul_add(t16, V::of(0.14500000000000002));
+    let t26 = places[2].z.neg_mul_add(t16, V::of(token, 0.14500000000000002));
     let t27 = places[2].x.mul_add(t18, t26);
     let t28 = t27 + t23;
     let t29 = t11.neg_mul_add(t6, t28);
-    let t30 = V::of(1.0) / t29;
+    let t30 = V::of(token, 1.0) / t29;
     let t31 = t25 * t30;
     let t32 = t11.neg_mul_add(t5, t23);
     let t33 = t14 * t10;
@@ -373,37 +375,37 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t38 = t34.mul_add(places[1].x, t37);
     let t39 = t33.neg_mul_add(t5, t38);
     let t40 = t31.neg_mul_add(t32, t39);
-    let t41 = V::of(4.226359832635984).mul_add(places[1].x, t34);
-    let t42 = V::of(-4.226359832635984).mul_add(places[1].z, t35);
-    let t43 = places[1].z.neg_mul_add(t42, V::of(0.16));
+    let t41 = V::of(token, 4.226359832635984).mul_add(places[1].x, t34);
+    let t42 = V::of(token, -4.226359832635984).mul_add(places[1].z, t35);
+    let t43 = places[1].z.neg_mul_add(t42, V::of(token, 0.16));
     let t44 = places[1].x.mul_add(t41, t43);
     let t45 = t44 + t38;
     let t46 = t33.neg_mul_add(t14, t45);
     let t47 = t31.neg_mul_add(t25, t46);
-    let t48 = V::of(1.0) / t47;
+    let t48 = V::of(token, 1.0) / t47;
     let t49 = t40 * t48;
     let t50 = t11.neg_mul_add(t1, t18);
     let t51 = t33.neg_mul_add(t1, t41);
     let t52 = t31.neg_mul_add(t50, t51);
-    let t53 = V::of(-0.8845188284518829).mul_add(places[6].z, loads[6].tx);
-    let t54 = V::of(0.8845188284518829).mul_add(places[6].x, loads[6].tz);
+    let t53 = V::of(token, -0.8845188284518829).mul_add(places[6].z, loads[6].tx);
+    let t54 = V::of(token, 0.8845188284518829).mul_add(places[6].x, loads[6].tz);
     let t55 = places[5].x * t54;
     let t56 = places[5].z.neg_mul_add(t53, t55);
     let t57 = loads[6].tx.neg_mul_add(places[6].z, loads[6].tt);
     let t58 = loads[6].tz.mul_add(places[6].x, t57);
     let t59 = t56 + t58;
-    let t60 = places[6].z.neg_mul_add(t53, V::of(0.115));
+    let t60 = places[6].z.neg_mul_add(t53, V::of(token, 0.115));
     let t61 = places[6].x.mul_add(t54, t60);
     let t62 = t61 + t58;
-    let t63 = V::of(1.0) / t62;
+    let t63 = V::of(token, 1.0) / t62;
     let t64 = t59 * t63;
     let t65 = places[4].x * t54;
     let t66 = places[4].z.neg_mul_add(t53, t65);
     let t67 = t66 + t58;
     let t68 = loads[5].tx + loads[6].tx;
-    let t69 = V::of(-2.085355648535565).mul_add(places[5].z, t68);
+    let t69 = V::of(token, -2.085355648535565).mul_add(places[5].z, t68);
     let t70 = loads[5].tz + loads[6].tz;
-    let t71 = V::of(2.085355648535565).mul_add(places[5].x, t70);
+    let t71 = V::of(token, 2.085355648535565).mul_add(places[5].x, t70);
     let t72 = places[4].x * t71;
     let t73 = places[4].z.neg_mul_add(t69, t72);
     let t74 = loads[5].tt + loads[6].tt;
@@ -411,11 +413,11 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t76 = t70.mul_add(places[5].x, t75);
     let t77 = t73 + t76;
     let t78 = t64.neg_mul_add(t67, t77);
-    let t79 = places[5].z.neg_mul_add(t69, V::of(0.13));
+    let t79 = places[5].z.neg_mul_add(t69, V::of(token, 0.13));
     let t80 = places[5].x.mul_add(t71, t79);
     let t81 = t80 + t76;
     let t82 = t64.neg_mul_add(t59, t81);
-    let t83 = V::of(1.0) / t82;
+    let t83 = V::of(token, 1.0) / t82;
     let t84 = t78 * t83;
     let t85 = t64.neg_mul_add(t58, t76);
     let t86 = t67 * t63;
@@ -426,14 +428,14 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t91 = t87.mul_add(places[4].x, t90);
     let t92 = t86.neg_mul_add(t58, t91);
     let t93 = t84.neg_mul_add(t85, t92);
-    let t94 = V::of(3.523430962343097).mul_add(places[4].x, t87);
-    let t95 = V::of(-3.523430962343097).mul_add(places[4].z, t88);
-    let t96 = places[4].z.neg_mul_add(t95, V::of(0.14500000000000002));
+    let t94 = V::of(token, 3.523430962343097).mul_add(places[4].x, t87);
+    let t95 = V::of(token, -3.523430962343097).mul_add(places[4].z, t88);
+    let t96 = places[4].z.neg_mul_add(t95, V::of(token, 0.14500000000000002));
     let t97 = places[4].x.mul_add(t94, t96);
     let t98 = t97 + t91;
     let t99 = t86.neg_mul_add(t67, t98);
     let t100 = t84.neg_mul_add(t78, t99);
-    let t101 = V::of(1.0) / t100;
+    let t101 = V::of(token, 1.0) / t100;
     let t102 = t93 * t101;
     let t103 = t64.neg_mul_add(t54, t71);
     let t104 = t86.neg_mul_add(t54, t94);
@@ -458,7 +460,7 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t123 = t106.neg_mul_add(t32, t122);
     let t124 = t102.neg_mul_add(t93, t123);
     let t125 = t49.neg_mul_add(t40, t124);
-    let t126 = V::of(1.0) / t125;
+    let t126 = V::of(token, 1.0) / t125;
     let t127 = t117 * t126;
     let t128 = t11.neg_mul_add(t0, t16);
     let t129 = t33.neg_mul_add(t0, t42);
@@ -488,14 +490,14 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t153 = t143.neg_mul_add(t133, t152);
     let t154 = t142.neg_mul_add(t130, t153);
     let t155 = t127.neg_mul_add(t141, t154);
-    let t156 = t147.neg_mul_add(t54, V::of(14.000000000000002));
+    let t156 = t147.neg_mul_add(t54, V::of(token, 14.000000000000002));
     let t157 = t146.neg_mul_add(t1, t156);
     let t158 = t145.neg_mul_add(t103, t157);
     let t159 = t144.neg_mul_add(t50, t158);
     let t160 = t143.neg_mul_add(t105, t159);
     let t161 = t142.neg_mul_add(t52, t160);
     let t162 = t127.neg_mul_add(t117, t161);
-    let t163 = V::of(1.0) / t162;
+    let t163 = V::of(token, 1.0) / t162;
     let t164 = t155 * t163;
     let t165 = t11.neg_mul_add(right[5], right[4]);
     let t166 = t33.neg_mul_add(right[5], right[3]);
@@ -531,7 +533,7 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t196 = t185.neg_mul_add(t167, t195);
     let t197 = t184.neg_mul_add(t176, t196);
     let t198 = t164.neg_mul_add(t183, t197);
-    let t199 = t190.neg_mul_add(t53, V::of(14.000000000000002));
+    let t199 = t190.neg_mul_add(t53, V::of(token, 14.000000000000002));
     let t200 = t189.neg_mul_add(t0, t199);
     let t201 = t188.neg_mul_add(t131, t200);
     let t202 = t187.neg_mul_add(t128, t201);
@@ -539,7 +541,7 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
     let t204 = t185.neg_mul_add(t130, t203);
     let t205 = t184.neg_mul_add(t141, t204);
     let t206 = t164.neg_mul_add(t155, t205);
-    let t207 = V::of(1.0) / t206;
+    let t207 = V::of(token, 1.0) / t206;
     let t208 = t198 * t207;
     let t209 = t183 * t163;
     let t210 = t164.neg_mul_add(t208, t209);
@@ -582,19 +584,20 @@ pub(crate) fn damped<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], rig
 /// The mass matrix times a vector.
 #[inline(always)]
 pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7], vector: &[V; 9]) -> [V; 9] {
+    let token = places[0].cos.token();
     let t0 = loads[5].tx + loads[6].tx;
     let t1 = loads[4].tx + t0;
     let t2 = loads[0].tx + t1;
     let t3 = loads[2].tx + loads[3].tx;
     let t4 = loads[1].tx + t3;
     let t5 = t2 + t4;
-    let t6 = V::of(-3.523430962343097).mul_add(places[4].z, t1);
-    let t7 = V::of(-4.226359832635984).mul_add(places[1].z, t4);
-    let t8 = V::of(-2.085355648535565).mul_add(places[5].z, t0);
-    let t9 = V::of(-2.682845188284519).mul_add(places[2].z, t3);
-    let t10 = V::of(-0.8845188284518829).mul_add(places[6].z, loads[6].tx);
-    let t11 = V::of(-1.0953974895397491).mul_add(places[3].z, loads[3].tx);
-    let t12 = V::of(14.000000000000002) * vector[0];
+    let t6 = V::of(token, -3.523430962343097).mul_add(places[4].z, t1);
+    let t7 = V::of(token, -4.226359832635984).mul_add(places[1].z, t4);
+    let t8 = V::of(token, -2.085355648535565).mul_add(places[5].z, t0);
+    let t9 = V::of(token, -2.682845188284519).mul_add(places[2].z, t3);
+    let t10 = V::of(token, -0.8845188284518829).mul_add(places[6].z, loads[6].tx);
+    let t11 = V::of(token, -1.0953974895397491).mul_add(places[3].z, loads[3].tx);
+    let t12 = V::of(token, 14.000000000000002) * vector[0];
     let t13 = t11.mul_add(vector[5], t12);
     let t14 = t10.mul_add(vector[8], t13);
     let t15 = t9.mul_add(vector[4], t14);
@@ -608,13 +611,13 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t23 = loads[2].tz + loads[3].tz;
     let t24 = loads[1].tz + t23;
     let t25 = t22 + t24;
-    let t26 = V::of(3.523430962343097).mul_add(places[4].x, t21);
-    let t27 = V::of(4.226359832635984).mul_add(places[1].x, t24);
-    let t28 = V::of(2.085355648535565).mul_add(places[5].x, t20);
-    let t29 = V::of(2.682845188284519).mul_add(places[2].x, t23);
-    let t30 = V::of(0.8845188284518829).mul_add(places[6].x, loads[6].tz);
-    let t31 = V::of(1.0953974895397491).mul_add(places[3].x, loads[3].tz);
-    let t32 = V::of(14.000000000000002) * vector[1];
+    let t26 = V::of(token, 3.523430962343097).mul_add(places[4].x, t21);
+    let t27 = V::of(token, 4.226359832635984).mul_add(places[1].x, t24);
+    let t28 = V::of(token, 2.085355648535565).mul_add(places[5].x, t20);
+    let t29 = V::of(token, 2.682845188284519).mul_add(places[2].x, t23);
+    let t30 = V::of(token, 0.8845188284518829).mul_add(places[6].x, loads[6].tz);
+    let t31 = V::of(token, 1.0953974895397491).mul_add(places[3].x, loads[3].tz);
+    let t32 = V::of(token, 14.000000000000002) * vector[1];
     let t33 = t31.mul_add(vector[5], t32);
     let t34 = t30.mul_add(vector[8], t33);
     let t35 = t29.mul_add(vector[4], t34);
@@ -649,7 +652,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t64 = t5.mul_add(vector[0], t63);
     let t65 = t47.mul_add(vector[3], t64);
     let t66 = t43.mul_add(vector[6], t65);
-    let t67 = places[1].z.neg_mul_add(t7, V::of(0.1));
+    let t67 = places[1].z.neg_mul_add(t7, V::of(token, 0.1));
     let t68 = places[1].x.mul_add(t27, t67);
     let t69 = t68 + t47;
     let t70 = places[1].x * t29;
@@ -664,7 +667,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t79 = t47.mul_add(vector[2], t78);
     let t80 = t72.mul_add(vector[4], t79);
     let t81 = t69.mul_add(vector[3], t80);
-    let t82 = places[2].z.neg_mul_add(t9, V::of(0.1));
+    let t82 = places[2].z.neg_mul_add(t9, V::of(token, 0.1));
     let t83 = places[2].x.mul_add(t29, t82);
     let t84 = t83 + t53;
     let t85 = places[2].x * t31;
@@ -676,7 +679,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t91 = t87.mul_add(vector[5], t90);
     let t92 = t72.mul_add(vector[3], t91);
     let t93 = t84.mul_add(vector[4], t92);
-    let t94 = places[3].z.neg_mul_add(t11, V::of(0.1));
+    let t94 = places[3].z.neg_mul_add(t11, V::of(token, 0.1));
     let t95 = places[3].x.mul_add(t31, t94);
     let t96 = t95 + t57;
     let t97 = t31 * vector[1];
@@ -685,7 +688,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t100 = t87.mul_add(vector[4], t99);
     let t101 = t75.mul_add(vector[3], t100);
     let t102 = t96.mul_add(vector[5], t101);
-    let t103 = places[4].z.neg_mul_add(t6, V::of(0.1));
+    let t103 = places[4].z.neg_mul_add(t6, V::of(token, 0.1));
     let t104 = places[4].x.mul_add(t26, t103);
     let t105 = t104 + t43;
     let t106 = places[4].x * t28;
@@ -700,7 +703,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t115 = t43.mul_add(vector[2], t114);
     let t116 = t108.mul_add(vector[7], t115);
     let t117 = t105.mul_add(vector[6], t116);
-    let t118 = places[5].z.neg_mul_add(t8, V::of(0.1));
+    let t118 = places[5].z.neg_mul_add(t8, V::of(token, 0.1));
     let t119 = places[5].x.mul_add(t28, t118);
     let t120 = t119 + t51;
     let t121 = places[5].x * t30;
@@ -712,7 +715,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
     let t127 = t123.mul_add(vector[8], t126);
     let t128 = t108.mul_add(vector[6], t127);
     let t129 = t120.mul_add(vector[7], t128);
-    let t130 = places[6].z.neg_mul_add(t10, V::of(0.1));
+    let t130 = places[6].z.neg_mul_add(t10, V::of(token, 0.1));
     let t131 = places[6].x.mul_add(t30, t130);
     let t132 = t131 + t55;
     let t133 = t30 * vector[1];
@@ -727,6 +730,7 @@ pub(crate) fn mass_times<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7],
 /// The entries of the mass matrix that are not 0: each joint's row in its triangle.
 #[inline(always)]
 pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7]) -> [V; 36] {
+    let token = places[0].cos.token();
     let t0 = loads[5].tt + loads[6].tt;
     let t1 = loads[4].tt + t0;
     let t2 = loads[0].tt + t1;
@@ -745,16 +749,16 @@ pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7
     let t15 = loads[2].tx + loads[3].tx;
     let t16 = loads[1].tx + t15;
     let t17 = t14 + t16;
-    let t18 = V::of(4.226359832635984).mul_add(places[1].x, t10);
-    let t19 = V::of(-4.226359832635984).mul_add(places[1].z, t16);
-    let t20 = places[1].z.neg_mul_add(t19, V::of(0.1));
+    let t18 = V::of(token, 4.226359832635984).mul_add(places[1].x, t10);
+    let t19 = V::of(token, -4.226359832635984).mul_add(places[1].z, t16);
+    let t20 = places[1].z.neg_mul_add(t19, V::of(token, 0.1));
     let t21 = places[1].x.mul_add(t18, t20);
     let t22 = t16.neg_mul_add(places[1].z, t4);
     let t23 = t10.mul_add(places[1].x, t22);
     let t24 = t21 + t23;
-    let t25 = V::of(2.682845188284519).mul_add(places[2].x, t9);
-    let t26 = V::of(-2.682845188284519).mul_add(places[2].z, t15);
-    let t27 = places[2].z.neg_mul_add(t26, V::of(0.1));
+    let t25 = V::of(token, 2.682845188284519).mul_add(places[2].x, t9);
+    let t26 = V::of(token, -2.682845188284519).mul_add(places[2].z, t15);
+    let t27 = places[2].z.neg_mul_add(t26, V::of(token, 0.1));
     let t28 = places[2].x.mul_add(t25, t27);
     let t29 = t15.neg_mul_add(places[2].z, t3);
     let t30 = t9.mul_add(places[2].x, t29);
@@ -762,9 +766,9 @@ pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7
     let t32 = places[1].x * t25;
     let t33 = places[1].z.neg_mul_add(t26, t32);
     let t34 = t33 + t30;
-    let t35 = V::of(1.0953974895397491).mul_add(places[3].x, loads[3].tz);
-    let t36 = V::of(-1.0953974895397491).mul_add(places[3].z, loads[3].tx);
-    let t37 = places[3].z.neg_mul_add(t36, V::of(0.1));
+    let t35 = V::of(token, 1.0953974895397491).mul_add(places[3].x, loads[3].tz);
+    let t36 = V::of(token, -1.0953974895397491).mul_add(places[3].z, loads[3].tx);
+    let t37 = places[3].z.neg_mul_add(t36, V::of(token, 0.1));
     let t38 = places[3].x.mul_add(t35, t37);
     let t39 = loads[3].tx.neg_mul_add(places[3].z, loads[3].tt);
     let t40 = loads[3].tz.mul_add(places[3].x, t39);
@@ -775,16 +779,16 @@ pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7
     let t45 = places[1].x * t35;
     let t46 = places[1].z.neg_mul_add(t36, t45);
     let t47 = t46 + t40;
-    let t48 = V::of(3.523430962343097).mul_add(places[4].x, t7);
-    let t49 = V::of(-3.523430962343097).mul_add(places[4].z, t13);
-    let t50 = places[4].z.neg_mul_add(t49, V::of(0.1));
+    let t48 = V::of(token, 3.523430962343097).mul_add(places[4].x, t7);
+    let t49 = V::of(token, -3.523430962343097).mul_add(places[4].z, t13);
+    let t50 = places[4].z.neg_mul_add(t49, V::of(token, 0.1));
     let t51 = places[4].x.mul_add(t48, t50);
     let t52 = t13.neg_mul_add(places[4].z, t1);
     let t53 = t7.mul_add(places[4].x, t52);
     let t54 = t51 + t53;
-    let t55 = V::of(2.085355648535565).mul_add(places[5].x, t6);
-    let t56 = V::of(-2.085355648535565).mul_add(places[5].z, t12);
-    let t57 = places[5].z.neg_mul_add(t56, V::of(0.1));
+    let t55 = V::of(token, 2.085355648535565).mul_add(places[5].x, t6);
+    let t56 = V::of(token, -2.085355648535565).mul_add(places[5].z, t12);
+    let t57 = places[5].z.neg_mul_add(t56, V::of(token, 0.1));
     let t58 = places[5].x.mul_add(t55, t57);
     let t59 = t12.neg_mul_add(places[5].z, t0);
     let t60 = t6.mul_add(places[5].x, t59);
@@ -792,9 +796,9 @@ pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7
     let t62 = places[4].x * t55;
     let t63 = places[4].z.neg_mul_add(t56, t62);
     let t64 = t63 + t60;
-    let t65 = V::of(0.8845188284518829).mul_add(places[6].x, loads[6].tz);
-    let t66 = V::of(-0.8845188284518829).mul_add(places[6].z, loads[6].tx);
-    let t67 = places[6].z.neg_mul_add(t66, V::of(0.1));
+    let t65 = V::of(token, 0.8845188284518829).mul_add(places[6].x, loads[6].tz);
+    let t66 = V::of(token, -0.8845188284518829).mul_add(places[6].z, loads[6].tx);
+    let t67 = places[6].z.neg_mul_add(t66, V::of(token, 0.1));
     let t68 = places[6].x.mul_add(t65, t67);
     let t69 = loads[6].tx.neg_mul_add(places[6].z, loads[6].tt);
     let t70 = loads[6].tz.mul_add(places[6].x, t69);
@@ -805,17 +809,18 @@ pub(crate) fn mass_entries<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7
     let t75 = places[4].x * t65;
     let t76 = places[4].z.neg_mul_add(t66, t75);
     let t77 = t76 + t70;
-    [V::of(14.000000000000002), V::of(14.000000000000002), V::zero(), t5, t11, t17, t24, t23, t18, t19, t31, t34, t30, t25, t26, t41, t44, t47, t40, t35, t36, t54, t53, t48, t49, t61, t64, t60, t55, t56, t71, t74, t77, t70, t65, t66]
+    [V::of(token, 14.000000000000002), V::of(token, 14.000000000000002), V::zero(token), t5, t11, t17, t24, t23, t18, t19, t31, t34, t30, t25, t26, t41, t44, t47, t40, t35, t36, t54, t53, t48, t49, t61, t64, t60, t55, t56, t71, t74, t77, t70, t65, t66]
 }
 
 /// The acceleration under forces where nothing is touched.
 #[inline(always)]
 pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
-    let t0 = V::of(1.0) / mass[15];
+    let token = mass[0].token();
+    let t0 = V::of(token, 1.0) / mass[15];
     let t1 = mass[16] * t0;
     let t2 = t1.neg_mul_add(mass[17], mass[11]);
     let t3 = t1.neg_mul_add(mass[16], mass[10]);
-    let t4 = V::of(1.0) / t3;
+    let t4 = V::of(token, 1.0) / t3;
     let t5 = t2 * t4;
     let t6 = t1.neg_mul_add(mass[18], mass[12]);
     let t7 = mass[17] * t0;
@@ -823,16 +828,16 @@ pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
     let t9 = t5.neg_mul_add(t6, t8);
     let t10 = t7.neg_mul_add(mass[17], mass[6]);
     let t11 = t5.neg_mul_add(t2, t10);
-    let t12 = V::of(1.0) / t11;
+    let t12 = V::of(token, 1.0) / t11;
     let t13 = t9 * t12;
     let t14 = t1.neg_mul_add(mass[19], mass[13]);
     let t15 = t7.neg_mul_add(mass[19], mass[8]);
     let t16 = t5.neg_mul_add(t14, t15);
-    let t17 = V::of(1.0) / mass[30];
+    let t17 = V::of(token, 1.0) / mass[30];
     let t18 = mass[31] * t17;
     let t19 = t18.neg_mul_add(mass[32], mass[26]);
     let t20 = t18.neg_mul_add(mass[31], mass[25]);
-    let t21 = V::of(1.0) / t20;
+    let t21 = V::of(token, 1.0) / t20;
     let t22 = t19 * t21;
     let t23 = t18.neg_mul_add(mass[33], mass[27]);
     let t24 = mass[32] * t17;
@@ -840,7 +845,7 @@ pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
     let t26 = t22.neg_mul_add(t23, t25);
     let t27 = t24.neg_mul_add(mass[32], mass[21]);
     let t28 = t22.neg_mul_add(t19, t27);
-    let t29 = V::of(1.0) / t28;
+    let t29 = V::of(token, 1.0) / t28;
     let t30 = t26 * t29;
     let t31 = t18.neg_mul_add(mass[34], mass[28]);
     let t32 = t24.neg_mul_add(mass[34], mass[23]);
@@ -861,7 +866,7 @@ pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
     let t47 = t34.neg_mul_add(t6, t46);
     let t48 = t30.neg_mul_add(t26, t47);
     let t49 = t13.neg_mul_add(t9, t48);
-    let t50 = V::of(1.0) / t49;
+    let t50 = V::of(token, 1.0) / t49;
     let t51 = t43 * t50;
     let t52 = t1.neg_mul_add(mass[20], mass[14]);
     let t53 = t7.neg_mul_add(mass[20], mass[9]);
@@ -895,7 +900,7 @@ pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
     let t81 = t65.neg_mul_add(t33, t80);
     let t82 = t64.neg_mul_add(t16, t81);
     let t83 = t51.neg_mul_add(t43, t82);
-    let t84 = V::of(1.0) / t83;
+    let t84 = V::of(token, 1.0) / t83;
     let t85 = t76 * t84;
     let t86 = t1.neg_mul_add(right[5], right[4]);
     let t87 = t7.neg_mul_add(right[5], right[3]);
@@ -939,7 +944,7 @@ pub(crate) fn balanced<V: Vector>(mass: &[V; 36], right: &[V; 9]) -> [V; 9] {
     let t125 = t106.neg_mul_add(t54, t124);
     let t126 = t105.neg_mul_add(t63, t125);
     let t127 = t85.neg_mul_add(t76, t126);
-    let t128 = V::of(1.0) / t127;
+    let t128 = V::of(token, 1.0) / t127;
     let t129 = t119 * t128;
     let t130 = t104 * t84;
     let t131 = t85.neg_mul_add(t129, t130);
@@ -1064,30 +1069,31 @@ pub(crate) fn trace<V: Vector>(mass: &[V; 36]) -> V {
 /// The mass matrix.
 #[inline(always)]
 pub(crate) fn mass_matrix<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7]) -> [[V; 9]; 9] {
+    let token = places[0].cos.token();
     let t0 = loads[5].tx + loads[6].tx;
     let t1 = loads[4].tx + t0;
     let t2 = loads[0].tx + t1;
     let t3 = loads[2].tx + loads[3].tx;
     let t4 = loads[1].tx + t3;
     let t5 = t2 + t4;
-    let t6 = V::of(-4.226359832635984).mul_add(places[1].z, t4);
-    let t7 = V::of(-2.682845188284519).mul_add(places[2].z, t3);
-    let t8 = V::of(-1.0953974895397491).mul_add(places[3].z, loads[3].tx);
-    let t9 = V::of(-3.523430962343097).mul_add(places[4].z, t1);
-    let t10 = V::of(-2.085355648535565).mul_add(places[5].z, t0);
-    let t11 = V::of(-0.8845188284518829).mul_add(places[6].z, loads[6].tx);
+    let t6 = V::of(token, -4.226359832635984).mul_add(places[1].z, t4);
+    let t7 = V::of(token, -2.682845188284519).mul_add(places[2].z, t3);
+    let t8 = V::of(token, -1.0953974895397491).mul_add(places[3].z, loads[3].tx);
+    let t9 = V::of(token, -3.523430962343097).mul_add(places[4].z, t1);
+    let t10 = V::of(token, -2.085355648535565).mul_add(places[5].z, t0);
+    let t11 = V::of(token, -0.8845188284518829).mul_add(places[6].z, loads[6].tx);
     let t12 = loads[5].tz + loads[6].tz;
     let t13 = loads[4].tz + t12;
     let t14 = loads[0].tz + t13;
     let t15 = loads[2].tz + loads[3].tz;
     let t16 = loads[1].tz + t15;
     let t17 = t14 + t16;
-    let t18 = V::of(4.226359832635984).mul_add(places[1].x, t16);
-    let t19 = V::of(2.682845188284519).mul_add(places[2].x, t15);
-    let t20 = V::of(1.0953974895397491).mul_add(places[3].x, loads[3].tz);
-    let t21 = V::of(3.523430962343097).mul_add(places[4].x, t13);
-    let t22 = V::of(2.085355648535565).mul_add(places[5].x, t12);
-    let t23 = V::of(0.8845188284518829).mul_add(places[6].x, loads[6].tz);
+    let t18 = V::of(token, 4.226359832635984).mul_add(places[1].x, t16);
+    let t19 = V::of(token, 2.682845188284519).mul_add(places[2].x, t15);
+    let t20 = V::of(token, 1.0953974895397491).mul_add(places[3].x, loads[3].tz);
+    let t21 = V::of(token, 3.523430962343097).mul_add(places[4].x, t13);
+    let t22 = V::of(token, 2.085355648535565).mul_add(places[5].x, t12);
+    let t23 = V::of(token, 0.8845188284518829).mul_add(places[6].x, loads[6].tz);
     let t24 = loads[5].tt + loads[6].tt;
     let t25 = loads[4].tt + t24;
     let t26 = loads[0].tt + t25;
@@ -1106,35 +1112,35 @@ pub(crate) fn mass_matrix<V: Vector>(places: &[Pose<V>; 7], loads: &[Load<V>; 7]
     let t39 = t12.mul_add(places[5].x, t38);
     let t40 = loads[6].tx.neg_mul_add(places[6].z, loads[6].tt);
     let t41 = loads[6].tz.mul_add(places[6].x, t40);
-    let t42 = places[1].z.neg_mul_add(t6, V::of(0.1));
+    let t42 = places[1].z.neg_mul_add(t6, V::of(token, 0.1));
     let t43 = places[1].x.mul_add(t18, t42);
     let t44 = t43 + t31;
     let t45 = places[1].z.neg_mul_add(t7, t33);
     let t46 = places[1].x.mul_add(t19, t45);
     let t47 = places[1].z.neg_mul_add(t8, t35);
     let t48 = places[1].x.mul_add(t20, t47);
-    let t49 = places[2].z.neg_mul_add(t7, V::of(0.1));
+    let t49 = places[2].z.neg_mul_add(t7, V::of(token, 0.1));
     let t50 = places[2].x.mul_add(t19, t49);
     let t51 = t50 + t33;
     let t52 = places[2].z.neg_mul_add(t8, t35);
     let t53 = places[2].x.mul_add(t20, t52);
-    let t54 = places[3].z.neg_mul_add(t8, V::of(0.1));
+    let t54 = places[3].z.neg_mul_add(t8, V::of(token, 0.1));
     let t55 = places[3].x.mul_add(t20, t54);
     let t56 = t55 + t35;
-    let t57 = places[4].z.neg_mul_add(t9, V::of(0.1));
+    let t57 = places[4].z.neg_mul_add(t9, V::of(token, 0.1));
     let t58 = places[4].x.mul_add(t21, t57);
     let t59 = t58 + t37;
     let t60 = places[4].z.neg_mul_add(t10, t39);
     let t61 = places[4].x.mul_add(t22, t60);
     let t62 = places[4].z.neg_mul_add(t11, t41);
     let t63 = places[4].x.mul_add(t23, t62);
-    let t64 = places[5].z.neg_mul_add(t10, V::of(0.1));
+    let t64 = places[5].z.neg_mul_add(t10, V::of(token, 0.1));
     let t65 = places[5].x.mul_add(t22, t64);
     let t66 = t65 + t39;
     let t67 = places[5].z.neg_mul_add(t11, t41);
     let t68 = places[5].x.mul_add(t23, t67);
-    let t69 = places[6].z.neg_mul_add(t11, V::of(0.1));
+    let t69 = places[6].z.neg_mul_add(t11, V::of(token, 0.1));
     let t70 = places[6].x.mul_add(t23, t69);
     let t71 = t70 + t41;
-    [[V::of(14.000000000000002), V::zero(), t5, t6, t7, t8, t9, t10, t11], [V::zero(), V::of(14.000000000000002), t17, t18, t19, t20, t21, t22, t23], [t5, t17, t29, t31, t33, t35, t37, t39, t41], [t6, t18, t31, t44, t46, t48, V::zero(), V::zero(), V::zero()], [t7, t19, t33, t46, t51, t53, V::zero(), V::zero(), V::zero()], [t8, t20, t35, t48, t53, t56, V::zero(), V::zero(), V::zero()], [t9, t21, t37, V::zero(), V::zero(), V::zero(), t59, t61, t63], [t10, t22, t39, V::zero(), V::zero(), V::zero(), t61, t66, t68], [t11, t23, t41, V::zero(), V::zero(), V::zero(), t63, t68, t71]]
+    [[V::of(token, 14.000000000000002), V::zero(token), t5, t6, t7, t8, t9, t10, t11], [V::zero(token), V::of(token, 14.000000000000002), t17, t18, t19, t20, t21, t22, t23], [t5, t17, t29, t31, t33, t35, t37, t39, t41], [t6, t18, t31, t44, t46, t48, V::zero(token), V::zero(token), V::zero(token)], [t7, t19, t33, t46, t51, t53, V::zero(token), V::zero(token), V::zero(token)], [t8, t20, t35, t48, t53, t56, V::zero(token), V::zero(token), V::zero(token)], [t9, t21, t37, V::zero(token), V::zero(token), V::zero(token), t59, t61, t63], [t10, t22, t39, V::zero(token), V::zero(token), V::zero(token), t61, t66, t68], [t11, t23, t41, V::zero(token), V::zero(token), V::zero(token), t63, t68, t71]]
 }

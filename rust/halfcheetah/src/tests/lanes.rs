@@ -1,4 +1,4 @@
-//! Batches: what lanes, instructions and episodes have to do with each other.
+//! Batches: lanes, instructions and episodes.
 
 use super::{Draws, here};
 use crate::batch::{AutoReset, Batch};
@@ -104,7 +104,7 @@ fn one_step<T: Real>(isa: Isa, qpos: &[T], qvel: &[T], actions: &[f32]) -> Vec<T
 #[test]
 fn a_lost_state_begins_again_from_zeros() {
     for isa in here() {
-        // The first lane's state is lost, and its control with it. MuJoCo takes none of a bad six.
+        // The first lane loses its state, and its control with it. MuJoCo ignores all six if one is bad.
         let zeros = [0.0; 2 * JOINTS];
         let mut qpos = zeros;
         qpos[3] = f64::NAN;
@@ -130,7 +130,7 @@ fn accelerations_that_are_none_begin_a_fall() {
     }
 }
 
-/// Lanes turn so fast that their accelerations lie on both sides of what MuJoCo takes.
+/// Lanes that turn so fast that their accelerations lie on both sides of MuJoCo's limit.
 fn falling_alone<T: Real>() {
     for isa in here() {
         let lanes = 512;
@@ -192,7 +192,7 @@ fn episodes_follow_each_other() {
         }
         assert!(batch.seeds().all(|seed| seed[1] == 7));
 
-        // Where episodes ended at once, the frame that is left has nothing of the step.
+        // Where episodes ended at once, the remaining frame holds nothing of the step.
         let mut batch = Batch::<f64>::reset(Isa::Portable, 3, &seeds).unwrap();
         let actions = &actions[..3 * 20 * MOTORS];
         batch

@@ -27,13 +27,14 @@ fn placed<T: Real>(draws: &mut Draws) -> [[T; MOST_LANES]; 4 * JOINTS] {
     rows
 }
 
-/// The state and controls of rows, from what `of` makes of each.
+/// The state and controls of rows; `of` makes each vector.
 fn loaded<V: Vector>(
+    token: V::Token,
     rows: &[[V::Scalar; MOST_LANES]; 4 * JOINTS],
     of: impl Fn(&[V::Scalar; MOST_LANES]) -> V,
 ) -> (Lanes<V>, [V; MOTORS]) {
     let take = |first: usize| {
-        let mut vectors = [V::zero(); JOINTS];
+        let mut vectors = [V::zero(token); JOINTS];
         for (k, to) in vectors.iter_mut().enumerate() {
             *to = of(&rows[first + k]);
         }
@@ -44,7 +45,7 @@ fn loaded<V: Vector>(
         v: take(9),
         warm: take(18),
     };
-    let mut control = [V::zero(); MOTORS];
+    let mut control = [V::zero(token); MOTORS];
     control.copy_from_slice(&take(27)[..MOTORS]);
     (lanes, control)
 }
@@ -63,13 +64,13 @@ struct Searches;
 impl<V: Vector> Task<V> for Searches {
     type Output = f64;
 
-    fn run(self) -> f64 {
+    fn run(self, token: V::Token) -> f64 {
         let mut draws = Draws(3);
         let mut worst = 0.0_f64;
         for _ in 0..100 {
             let rows = placed::<V::Scalar>(&mut draws);
-            let (lanes, control) = loaded::<V>(&rows, |row| V::load(row, 0));
-            let mut constraints = Constraints::new();
+            let (lanes, control) = loaded::<V>(token, &rows, |row| V::load(token, row, 0));
+            let mut constraints = Constraints::new(token);
             let mut found = |full| stored(acceleration(&lanes, &control, &mut constraints, full));
             let (whole, along) = (found(10), found(0));
             for (one, other) in whole.iter().zip(along) {
@@ -90,31 +91,32 @@ fn a_search_along_lines_finds_the_same() {
         let double = run::<f64, _, _>(isa, Searches);
         let single = run::<f32, _, _>(isa, Searches);
         println!("{}: {double:e} {single:e}", isa.name());
-        // As MuJoCo it stops where the next step promises little.
+        // Like MuJoCo, it stops where the next step promises little.
         assert!(double < 5e-3, "{isa:?}: {double}");
         assert!(single < 1e-1, "{isa:?}: {single}");
     }
 }
 
-/// How many lanes find something else among others than alone.
+/// The number of lanes whose result depends on their neighbours.
 struct Neighbours;
 
 impl<V: Vector> Task<V> for Neighbours {
     type Output = usize;
 
-    fn run(self) -> usize {
+    fn run(self, token: V::Token) -> usize {
         let mut draws = Draws(4);
         let mut count = 0;
         for _ in 0..30 {
             let rows = placed::<V::Scalar>(&mut draws);
-            let (lanes, control) = loaded::<V>(&rows, |row| V::load(row, 0));
-            let mut constraints = Constraints::new();
+            let (lanes, control) = loaded::<V>(token, &rows, |row| V::load(token, row, 0));
+            let mut constraints = Constraints::new(token);
             for full in [0, full_steps::<V::Scalar>()] {
                 let among = stored(acceleration(&lanes, &control, &mut constraints, full));
                 assert!(!constraints.is_free());
                 for lane in 0..V::LANES {
-                    let one = |row: &[V::Scalar; MOST_LANES]| V::load(&[row[lane]; MOST_LANES], 0);
-                    let (lanes, control) = loaded::<V>(&rows, one);
+                    let one =
+                        |row: &[V::Scalar; MOST_LANES]| V::load(token, &[row[lane]; MOST_LANES], 0);
+                    let (lanes, control) = loaded::<V>(token, &rows, one);
                     let alone = stored(acceleration(&lanes, &control, &mut constraints, full));
                     let differ = |(a, b): (&[V::Scalar; MOST_LANES], &[V::Scalar; MOST_LANES])| {
                         a[lane].bits() != b[0].bits()

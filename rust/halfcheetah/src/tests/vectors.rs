@@ -5,18 +5,22 @@ use crate::real::{Real, run};
 use crate::trigonometry::sin_cos;
 use crate::vector::{MOST_LANES, Task, Vector};
 
-/// Compares each operation with that of numbers by themselves.
+/// Compares each operation with that of single numbers.
 struct Operations;
 
 impl<V: Vector> Task<V> for Operations {
     type Output = ();
 
-    fn run(self) {
+    fn run(self, token: V::Token) {
         let mut draws = Draws(1);
         let mut row = || [(); MOST_LANES].map(|()| V::Scalar::of(draws.next(-2.0, 2.0)));
         let (mut x, y, z) = (row(), row(), row());
         x[0] = y[0];
-        let (a, b, c) = (V::load(&x, 0), V::load(&y, 0), V::load(&z, 0));
+        let (a, b, c) = (
+            V::load(token, &x, 0),
+            V::load(token, &y, 0),
+            V::load(token, &z, 0),
+        );
         let check = |found: V, wanted: &dyn Fn(f64, f64, f64) -> f64| {
             let mut found_row = [V::Scalar::default(); MOST_LANES];
             found.store(&mut found_row, 0);
@@ -42,8 +46,8 @@ impl<V: Vector> Task<V> for Operations {
         check(a.min(b), &|x, y, _| x.min(y));
         check(a.max(b), &|x, y, _| x.max(y));
         check(a.abs(), &|x, _, _| x.abs());
-        check(V::of(0.5), &|_, _, _| 0.5);
-        check(V::zero(), &|_, _, _| 0.0);
+        check(V::of(token, 0.5), &|_, _, _| 0.5);
+        check(V::zero(token), &|_, _, _| 0.0);
         check(V::select(a.lt(b), a, c), &|x, y, z| {
             if x < y { x } else { z }
         });
@@ -70,8 +74,8 @@ impl<V: Vector> Task<V> for Operations {
         assert_eq!(V::bits(less), bits);
         assert_eq!(V::any(less), bits != 0);
         assert!(!V::any(a.lt(a)));
-        // A number that is none is like no other, and the other one of two.
-        let none = V::of(f64::NAN);
+        // NaN equals no number; min and max of NaN with another give the other.
+        let none = V::of(token, f64::NAN);
         assert!(V::any(none.ne(none)) && !V::any(none.le(none)));
         check(none.min(b), &|_, y, _| y);
         check(none.max(b), &|_, y, _| y);
@@ -92,13 +96,13 @@ struct Trigonometry(f64);
 impl<V: Vector> Task<V> for Trigonometry {
     type Output = f64;
 
-    fn run(self) -> f64 {
+    fn run(self, token: V::Token) -> f64 {
         let mut draws = Draws(2);
         let mut worst = 0.0_f64;
         let digits = if size_of::<V::Scalar>() == 4 { 24 } else { 53 };
         for _ in 0..20_000 {
             let angles = [(); MOST_LANES].map(|()| V::Scalar::of(draws.next(-self.0, self.0)));
-            let (sin, cos) = sin_cos(V::load(&angles, 0));
+            let (sin, cos) = sin_cos(V::load(token, &angles, 0));
             let (mut sins, mut cosines) = (angles, angles);
             sin.store(&mut sins, 0);
             cos.store(&mut cosines, 0);
@@ -129,13 +133,13 @@ fn sine_and_cosine_are_right_to_the_last_places() {
     }
 }
 
-/// How many lanes get another sine or cosine among large angles than among small ones.
+/// The number of lanes whose sine or cosine depends on large angles in other lanes.
 struct FarNeighbours;
 
 impl<V: Vector> Task<V> for FarNeighbours {
     type Output = usize;
 
-    fn run(self) -> usize {
+    fn run(self, token: V::Token) -> usize {
         let mut draws = Draws(5);
         let mut count = 0;
         for _ in 0..1000 {
@@ -143,7 +147,7 @@ impl<V: Vector> Task<V> for FarNeighbours {
             let mut mixed = near;
             (mixed[0], mixed[1]) = (V::Scalar::of(1e6), V::Scalar::of(f64::NAN));
             let [near, mixed] = [near, mixed].map(|angles| {
-                let (sin, cos) = sin_cos(V::load(&angles, 0));
+                let (sin, cos) = sin_cos(V::load(token, &angles, 0));
                 let mut rows = [[V::Scalar::default(); MOST_LANES]; 2];
                 sin.store(&mut rows[0], 0);
                 cos.store(&mut rows[1], 0);

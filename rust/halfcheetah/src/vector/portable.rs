@@ -36,19 +36,20 @@ impl<T: Real> Neg for Portable<T> {
 impl<T: Real> Vector for Portable<T> {
     type Scalar = T;
     type Mask = bool;
+    type Token = ();
     const LANES: usize = 1;
     const FUSES: bool = false;
 
     #[inline(always)]
-    fn of(value: f64) -> Self {
+    fn of((): (), value: f64) -> Self {
         Self(T::of(value))
     }
     #[inline(always)]
-    fn zero() -> Self {
+    fn zero((): ()) -> Self {
         Self(T::default())
     }
     #[inline(always)]
-    fn load(row: &[T], at: usize) -> Self {
+    fn load((): (), row: &[T], at: usize) -> Self {
         Self(row[at])
     }
     #[inline(always)]
@@ -119,8 +120,10 @@ impl<T: Real> Vector for Portable<T> {
     fn any(which: bool) -> bool {
         which
     }
+    #[inline(always)]
+    fn token(self) {}
     #[inline(never)]
-    unsafe fn enter<K: Task<Self>>(task: K) -> K::Output {
-        task.run()
+    fn enter<K: Task<Self>>((): (), task: K) -> K::Output {
+        task.run(())
     }
 }

@@ -1,14 +1,19 @@
-//! What the vectors of x86-64 have in common: one intrinsic per operation, under its own name.
+//! The vectors of x86-64: one intrinsic per operation, under its own name.
 //!
-//! SAFETY of all intrinsics here and in the two modules that use this: vectors are only made inside
-//! [`Vector::enter`](super::Vector::enter), whose caller knows that the processor has them. Memory
-//! is checked by the slices it is taken from.
+//! SAFETY of all intrinsics here and in the two modules that use this: an operation takes a token, a
+//! vector or a mask. A token exists only where the processor has the instructions, and vectors and
+//! masks are made from a token or from each other. Memory is checked by the slices it is taken from.
+
+/// One truth per lane, in a register or its bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<R>(pub(super) R);
 
 /// A vector of `$lanes` lanes. `$own`: what masks are made with, which differs most.
 macro_rules! vector {
     (
         $(#[$about:meta])*
-        $name:ident($register:ty) of $scalar:ty, $lanes:literal lanes, masks $mask:ty, on $isa:literal
+        $name:ident($register:ty) of $scalar:ty, $lanes:literal lanes, masks $mask:ty,
+        with $token:ident on $isa:literal
         set $set:ident, zero $zero:ident, load $load:ident, store $store:ident,
         add $add:ident, sub $sub:ident, mul $mul:ident, div $div:ident,
         min $min:ident, max $max:ident,
@@ -32,22 +37,23 @@ macro_rules! vector {
 
         impl crate::vector::Vector for $name {
             type Scalar = $scalar;
-            type Mask = $mask;
+            type Mask = crate::vector::x86::Mask<$mask>;
+            type Token = crate::vector::token::$token;
             const LANES: usize = $lanes;
             const FUSES: bool = true;
 
             #[inline(always)]
-            fn of(value: f64) -> Self {
+            fn of(_: Self::Token, value: f64) -> Self {
                 // SAFETY: see the head of `x86`.
                 unsafe { Self($set(value as $scalar)) }
             }
             #[inline(always)]
-            fn zero() -> Self {
+            fn zero(_: Self::Token) -> Self {
                 // SAFETY: see the head of `x86`.
                 unsafe { Self($zero()) }
             }
             #[inline(always)]
-            fn load(row: &[$scalar], at: usize) -> Self {
+            fn load(_: Self::Token, row: &[$scalar], at: usize) -> Self {
                 let row = &row[at..at + $lanes];
                 // SAFETY: see the head of `x86`.
                 unsafe { Self($load(row.as_ptr())) }
@@ -83,10 +89,23 @@ macro_rules! vector {
                 // SAFETY: see the head of `x86`.
                 unsafe { Self($max(self.0, other.0)) }
             }
-            #[target_feature(enable = $isa)]
-            #[inline(never)]
-            unsafe fn enter<K: crate::vector::Task<Self>>(task: K) -> K::Output {
-                task.run()
+            #[inline(always)]
+            fn token(self) -> Self::Token {
+                // The vector was made with one.
+                crate::vector::token::$token(())
+            }
+            #[inline(always)]
+            fn enter<K: crate::vector::Task<Self>>(token: Self::Token, task: K) -> K::Output {
+                #[target_feature(enable = $isa)]
+                #[inline(never)]
+                fn compiled<K: crate::vector::Task<$name>>(
+                    token: crate::vector::token::$token,
+                    task: K,
+                ) -> K::Output {
+                    task.run(token)
+                }
+                // SAFETY: see the head of `x86`.
+                unsafe { compiled(token, task) }
             }
             $($own)*
         }

@@ -86,13 +86,13 @@ impl Frames {
         &found.unwrap().1
     }
 
-    pub fn input(&self, name: &str) -> Result<Input<'_>, String> {
-        Ok(match self.values(name) {
-            Values::F32(values) => Input::F32(values),
-            Values::I32(values) => Input::I32(values),
-            Values::U32(values) => Input::U32(values),
-            Values::Bool(_) => return Err(format!("{name} is no field of the state")),
-        })
+    pub fn input(&self, name: &str) -> Option<Input<'_>> {
+        match self.values(name) {
+            Values::F32(values) => Some(Input::F32(values)),
+            Values::I32(values) => Some(Input::I32(values)),
+            Values::U32(values) => Some(Input::U32(values)),
+            Values::Bool(_) => None,
+        }
     }
 
     pub fn f32(&self, name: &str) -> &[f32] {

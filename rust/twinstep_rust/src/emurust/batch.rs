@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use super::columns::Column;
 use super::lane::{AutoReset, Game, Lane, Scratch};
 use super::play::Play;
+use crate::arrays::wrong;
 
-/// N environments. All errors are sentences about the arguments.
+/// N environments that run side by side.
 pub(super) struct Batch {
     pub play: Arc<Play>,
     pub lanes: Vec<Lane>,
@@ -20,11 +22,12 @@ impl Batch {
         play: Arc<Play>,
         games: Vec<Arc<Game>>,
         seeds: Vec<[u32; 2]>,
-    ) -> Result<Self, String> {
-        let lanes = games.into_par_iter().zip(seeds).map(|(game, seed)| {
-            Lane::begun(game, seed, &play).map_err(|problem| problem.to_string())
-        });
-        let lanes = lanes.collect::<Result<_, _>>()?;
+    ) -> PyResult<Self> {
+        let lanes = games
+            .into_par_iter()
+            .zip(seeds)
+            .map(|(game, seed)| Lane::begun(game, seed, &play).map_err(wrong));
+        let lanes = lanes.collect::<PyResult<_>>()?;
         Ok(Self { play, lanes })
     }
 
@@ -34,15 +37,15 @@ impl Batch {
         games: Vec<Arc<Game>>,
         records: &[u8],
         seeds: Vec<[u32; 2]>,
-    ) -> Result<Self, String> {
+    ) -> PyResult<Self> {
         let size = records.len() / seeds.len().max(1);
         let lanes = games.into_par_iter().zip(seeds).enumerate();
         let lanes = lanes.map(|(place, (game, seed))| {
             let machine = game.machine(&records[place * size..][..size]);
-            let machine = machine.map_err(|problem| format!("lane {place}: {problem}"))?;
+            let machine = machine.map_err(|problem| wrong(format!("lane {place}: {problem}")))?;
             Ok(Lane::new(game, machine, seed, &play))
         });
-        let lanes = lanes.collect::<Result<_, String>>()?;
+        let lanes = lanes.collect::<PyResult<_>>()?;
         Ok(Self { play, lanes })
     }
 
@@ -71,7 +74,7 @@ impl Batch {
         actions: &[i32],
         columns: Vec<Vec<Column<'_>>>,
         reset: AutoReset,
-    ) -> Result<(), String> {
+    ) -> PyResult<()> {
         let play = &self.play;
         let held = play.held(actions)?;
         let lanes = self.lanes.len();

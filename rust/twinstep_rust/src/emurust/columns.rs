@@ -1,4 +1,4 @@
-//! Fields going out: the caller's arrays `[T, N, ...]`, cut into the rows of each lane.
+//! Outputs: the caller's arrays `[T, N, ...]`, cut into the rows of each lane.
 
 use super::layout::Part;
 
@@ -29,7 +29,7 @@ impl Row<'_> {
     put!(put_bool, Bool, bool);
     put!(put_i32, I32, i32);
 
-    /// Takes over bytes, of little-endian numbers.
+    /// Copies bytes, of little-endian numbers.
     pub(super) fn put_packed(&mut self, bytes: &[u8]) {
         match self {
             Row::U8(to) => to.copy_from_slice(bytes),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use twinstep_emurust::{Cartridge, Machine, StateError};
+use pyo3::prelude::*;
+use twinstep_emurust::{Cartridge, Error, Machine};
 
 use super::columns::{Column, Field, Row};
 use super::play::{Observe, Play};
+use crate::arrays::wrong;
 
-/// A game and what all its episodes begin with.
+/// A game and the common beginning of all its episodes.
 pub(super) struct Game {
     pub cartridge: Arc<Cartridge>,
     /// The record of that state.
@@ -16,8 +18,8 @@ pub(super) struct Game {
 
 impl Game {
     /// Takes a ROM and plays it up to the frame in which the seed is poked.
-    pub(super) fn new(rom: Vec<u8>, play: &Play) -> Result<Self, String> {
-        let cartridge = Cartridge::new(rom).map_err(|problem| problem.to_string())?;
+    pub(super) fn new(rom: Vec<u8>, play: &Play) -> PyResult<Self> {
+        let cartridge = Cartridge::new(rom).map_err(wrong)?;
         let mut machine = Machine::new(cartridge.clone());
         machine.frames(play.seed_frame, false);
         let mut begun = Vec::new();
@@ -26,7 +28,7 @@ impl Game {
     }
 
     /// A machine in the state of a record.
-    pub(super) fn machine(&self, record: &[u8]) -> Result<Machine, StateError> {
+    pub(super) fn machine(&self, record: &[u8]) -> Result<Machine, Error> {
         let mut machine = Machine::new(self.cartridge.clone());
         machine.load(record)?;
         Ok(machine)
@@ -70,7 +72,7 @@ impl Lane {
     }
 
     /// The first frame of an episode.
-    pub(super) fn begun(game: Arc<Game>, seed: [u32; 2], play: &Play) -> Result<Self, StateError> {
+    pub(super) fn begun(game: Arc<Game>, seed: [u32; 2], play: &Play) -> Result<Self, Error> {
         let machine = game.machine(&game.begun)?;
         let mut lane = Self::new(game, machine, seed, play);
         lane.start(play);
@@ -80,7 +82,7 @@ impl Lane {
     /// Begins the next episode.
     fn begin_next(&mut self, play: &Play) {
         self.seed[1] = self.seed[1].wrapping_add(1);
-        // A record that was loaded once is loaded again.
+        // This record was loaded before, so it can be loaded again.
         let loaded = self.machine.load(&self.game.begun);
         debug_assert!(loaded.is_ok());
         self.elapsed = 0;
@@ -111,7 +113,7 @@ impl Lane {
         self.terminated || self.truncated
     }
 
-    /// Plays a step, or begins the next episode if that is what this lane waits for.
+    /// Plays a step, or begins the next episode if this lane waits for that.
     pub(super) fn advance(
         &mut self,
         play: &Play,
@@ -158,7 +160,7 @@ impl Lane {
         }
     }
 
-    /// Forgets how the last episode ended.
+    /// Clears the result of the last step.
     fn clear(&mut self) {
         (self.reward, self.terminated, self.truncated) = (0.0, false, false);
     }

@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 
+use pyo3::prelude::*;
+
+use crate::arrays::wrong;
+
 /// A field's place in the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
@@ -57,14 +61,14 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// Fields (name, elements, dtype of an element) one after the other.
-    pub(super) fn new(fields: Vec<(String, usize, String)>) -> Result<Self, String> {
+    pub(super) fn new(fields: Vec<(String, usize, String)>) -> PyResult<Self> {
         let mut made = Self::default();
         for (name, count, dtype) in fields {
             let kind = Kind::named(&dtype);
-            let kind = kind.ok_or_else(|| format!("field {name} has the dtype {dtype}"))?;
+            let kind = kind.ok_or_else(|| wrong(format!("field {name} has the dtype {dtype}")))?;
             let bytes = count.checked_mul(kind.bytes());
             let bytes = bytes.filter(|bytes| *bytes < 1 << 30);
-            let bytes = bytes.ok_or_else(|| format!("field {name} is too large"))?;
+            let bytes = bytes.ok_or_else(|| wrong(format!("field {name} is too large")))?;
             let offset = made.size;
             made.size += bytes;
             let part = Part {
@@ -73,7 +77,7 @@ impl Layout {
                 kind,
             };
             if made.parts.insert(name.clone(), part).is_some() {
-                return Err(format!("field {name} is there twice"));
+                return Err(wrong(format!("field {name} is there twice")));
             }
         }
         Ok(made)

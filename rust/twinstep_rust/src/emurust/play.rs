@@ -1,8 +1,10 @@
 //! How the machine is played: what an action, an observation and an episode are.
 
+use pyo3::prelude::*;
 use twinstep_emurust::Machine;
 
 use super::rules::{Rules, Value};
+use crate::arrays::wrong;
 
 /// What an observation shows.
 #[derive(Clone, Debug)]
@@ -50,35 +52,36 @@ const MOST_FRAMES: u32 = 60 * 60 * 60;
 
 impl Play {
     /// Checks that numbers fit together.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> PyResult<()> {
         self.rules.check()?;
         if self.buttons.is_empty() {
-            return Err("there must be at least one action".into());
+            return Err(wrong("there must be at least one action"));
         }
         if !(1..=MOST_FRAMES).contains(&self.frame_skip) || self.max_episode_steps < 1 {
-            return Err("a step has at least one frame, and an episode one step".into());
+            return Err(wrong(
+                "a step has at least one frame, and an episode one step",
+            ));
         }
         if !(1..=MOST_FRAMES).contains(&self.start_frames)
             || !(1..=MOST_FRAMES).contains(&self.waits)
             || self.seed_frame > self.start_frames
         {
-            return Err(
-                "an episode's start has at least one frame, and those before its seed is poked"
-                    .into(),
-            );
+            return Err(wrong(
+                "an episode's start has at least one frame, and those before its seed is poked",
+            ));
         }
         Ok(())
     }
 
     /// The buttons held with each action.
-    pub(super) fn held(&self, actions: &[i32]) -> Result<Vec<u8>, String> {
+    pub(super) fn held(&self, actions: &[i32]) -> PyResult<Vec<u8>> {
         let one = |action: &i32| {
             let held = usize::try_from(*action)
                 .ok()
                 .and_then(|a| self.buttons.get(a));
             held.copied().ok_or_else(|| {
                 let last = self.buttons.len() - 1;
-                format!("action {action}: actions are 0 to {last}")
+                wrong(format!("action {action}: actions are 0 to {last}"))
             })
         };
         actions.iter().map(one).collect()

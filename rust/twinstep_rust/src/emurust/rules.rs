@@ -1,7 +1,10 @@
 //! What of a machine's memory makes a reward and an end. Addresses and weights come from outside;
 //! `contracts/emurust/roms/memory.py` says what they mean.
 
+use pyo3::prelude::*;
 use twinstep_emurust::Machine;
+
+use crate::arrays::wrong;
 
 /// Bytes in a row; as a number, low byte first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,13 +66,13 @@ impl Rules {
     }
 
     /// Checks that numbers fit.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> PyResult<()> {
         for part in &self.reward {
             match part {
                 Part::Change { value, .. } if !(1..=8).contains(&value.size) => {
                     let (address, size) = (value.address, value.size);
                     let found = format!("the number at ${address:04X} has {size} bytes");
-                    return Err(format!("{found}; at most 8 can be a reward's"));
+                    return Err(wrong(format!("{found}; at most 8 can be a reward's")));
                 }
                 _ => {}
             }

@@ -85,8 +85,8 @@ impl EmuRustPlay {
             start_frames,
             waits,
         };
-        play.check().map_err(wrong)?;
-        let layout = Layout::new(record).map_err(wrong)?;
+        play.check()?;
+        let layout = Layout::new(record)?;
         Ok(Self {
             play: Arc::new(play),
             layout: Arc::new(layout),
@@ -96,13 +96,13 @@ impl EmuRustPlay {
 
 impl EmuRustPlay {
     /// A ROM in a machine of the record's size.
-    pub(super) fn game(&self, rom: &[u8]) -> Result<Game, String> {
+    pub(super) fn game(&self, rom: &[u8]) -> PyResult<Game> {
         let game = Game::new(rom.to_vec(), &self.play)?;
         let (size, expected) = (Machine::state_size(&game.cartridge), self.layout.size());
         if size != expected {
-            return Err(format!(
+            return Err(wrong(format!(
                 "this cartridge's states have {size} bytes, the record has {expected}"
-            ));
+            )));
         }
         Ok(game)
     }

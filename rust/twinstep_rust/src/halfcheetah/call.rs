@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use twinstep_halfcheetah as halfcheetah;
 
-use crate::arrays::{read, rows, wrong};
+use crate::arrays::{read, rows, words, wrong};
 use halfcheetah::{Isa, JOINTS, Real};
 
 /// Evaluates one module on inputs f64[N, ...] (seed: u32[N, 2]) and returns its outputs by name,
@@ -16,12 +16,11 @@ pub(super) fn halfcheetah_call<'py>(
     inputs: &Bound<'py, PyDict>,
     dtype: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    match (dtype, module) {
-        ("float32", "reset") => reset::<f32>(inputs),
-        ("float64", "reset") => reset::<f64>(inputs),
-        ("float32", _) => call::<f32>(module, inputs),
-        ("float64", _) => call::<f64>(module, inputs),
-        _ => Err(wrong(format!("{dtype} is neither float32 nor float64"))),
+    match (super::is_single(dtype)?, module) {
+        (true, "reset") => reset::<f32>(inputs),
+        (false, "reset") => reset::<f64>(inputs),
+        (true, _) => call::<f32>(module, inputs),
+        (false, _) => call::<f64>(module, inputs),
     }
 }
 
@@ -69,7 +68,7 @@ fn call<'py, T: Real + Element>(
 
 fn reset<'py, T: Real + Element>(inputs: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let seed = input(inputs, "seed")?;
-    let seeds = super::words(&seed, rows("seed", &seed)?)?;
+    let seeds = words(&seed, rows("seed", &seed)?)?;
     let (mut qpos, mut qvel) = (Vec::new(), Vec::new());
     for seed in &seeds {
         let (q, v) = halfcheetah::start(*seed);

@@ -4,8 +4,7 @@ use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn}
 use pyo3::prelude::*;
 use twinstep_pong as pong;
 
-use crate::arrays::check;
-pub(super) use crate::arrays::wrong;
+use crate::arrays::{check, wrong};
 
 /// An array to read.
 pub(super) enum Given<'py> {
@@ -31,8 +30,8 @@ impl<'py> Given<'py> {
         )))
     }
 
-    pub(super) fn input(&self, name: &str) -> Result<pong::Input<'_>, String> {
-        let problem = |e| format!("{name}: {e}");
+    pub(super) fn input(&self, name: &str) -> PyResult<pong::Input<'_>> {
+        let problem = |e| wrong(format!("{name}: {e}"));
         Ok(match self {
             Self::F32(array) => pong::Input::F32(array.as_slice().map_err(problem)?),
             Self::I32(array) => pong::Input::I32(array.as_slice().map_err(problem)?),
@@ -41,21 +40,21 @@ impl<'py> Given<'py> {
     }
 
     pub(super) fn f32(&self, name: &str) -> PyResult<&[f32]> {
-        match self.input(name).map_err(wrong)? {
+        match self.input(name)? {
             pong::Input::F32(values) => Ok(values),
             _ => Err(wrong(format!("{name}: expected dtype float32"))),
         }
     }
 
     pub(super) fn i32(&self, name: &str) -> PyResult<&[i32]> {
-        match self.input(name).map_err(wrong)? {
+        match self.input(name)? {
             pong::Input::I32(values) => Ok(values),
             _ => Err(wrong(format!("{name}: expected dtype int32"))),
         }
     }
 
     pub(super) fn u32(&self, name: &str) -> PyResult<&[u32]> {
-        match self.input(name).map_err(wrong)? {
+        match self.input(name)? {
             pong::Input::U32(values) => Ok(values),
             _ => Err(wrong(format!("{name}: expected dtype uint32"))),
         }

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use twinstep_pong as pong;
 
-use super::arrays::{Given, wrong};
+use super::arrays::Given;
+use crate::arrays::wrong;
 
 const MODULES: [(&str, &[&str]); 7] = [
     ("agent_paddle", &["paddle_yr", "action"]),

@@ -1,0 +1,212 @@
+"""Which checks apply to a candidate: by what both sides offer and what the contract declares.
+
+A test of the suite states its conditions in marks, `@pytest.mark.needs("candidate.load")`. Where
+one does not hold the test is not collected, and the verdict names it with the condition. What is
+not known yet, as of a candidate that cannot be built, counts as offered: then the test runs and
+says what is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from twinstep._lib import paths
+from twinstep.compare.arrays import Rules
+from twinstep.contract import canonical_json
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.project.source_hash import package_folder
+from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
+from twinstep.reference import cache_key, process, worker
+from twinstep.testing.harness import Harness, Lab
+
+#: Optional methods of candidates that checks ask for. `pure` is that of `JaxCandidate`.
+_CANDIDATE = (*CANDIDATE_LADDER, "pure")
+
+
+class Offers(NamedTuple):
+    """What a built candidate is: its optional methods, dtype and platform."""
+
+    methods: tuple[str, ...]
+    dtype: str
+    platform: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a pair before its tests run.
+
+    candidate: None if it is not known, as where it cannot be built. oracle: the optional methods of
+    the reference, or None. isolated: whether the candidate runs in a process of its own.
+    """
+
+    pair: Pair
+    candidate: Offers | None
+    oracle: tuple[str, ...] | None
+    isolated: bool = False
+
+    @classmethod
+    def of(cls, lab: Lab) -> Facts:
+        """Return the facts of a lab, which builds its candidate and starts its oracle."""
+        return cls(
+            lab.pair, _offers_of(lab), tuple(n for n in ORACLE_LADDER if lab.oracle.offers(n))
+        )
+
+    @functools.cached_property
+    def rules(self) -> Rules | None:
+        """The gates that hold for this candidate here."""
+        if self.candidate is None:
+            return None
+        return Rules.of(
+            self.pair.subject.contract,
+            candidate=self.pair.candidate.name,
+            dtype=self.candidate.dtype,
+            platform=self.candidate.platform,
+        )
+
+    def lacking(self) -> dict[str, str]:
+        """Return `candidate.X` or `oracle.X` -> what X would unlock, of what is not offered."""
+        lacks = {}
+        if self.oracle is not None:
+            lacks = {f"oracle.{n}": t for n, t in ORACLE_LADDER.items() if n not in self.oracle}
+        if self.candidate is not None:
+            methods = {*self.candidate.methods}
+            # The core resets a JAX candidate's lanes; a compiled one has no other way to run.
+            methods |= {"auto_step", "frame"} if "pure" in methods else set()
+            methods |= {"eager"} if self.pair.candidate.build else set()
+            lacks |= {f"candidate.{n}": t for n, t in CANDIDATE_LADDER.items() if n not in methods}
+        return lacks
+
+
+def needs_of(test: Callable[..., None]) -> list[tuple[tuple[Any, ...], Mapping[str, Any]]]:
+    """Return (args, kwargs) of each `needs` mark of a test's function and its module."""
+    near = getattr(test, "pytestmark", [])
+    far = getattr(sys.modules[test.__module__], "pytestmark", [])
+    every = [getattr(m, "mark", m) for m in (*(far if isinstance(far, list) else [far]), *near)]
+    return [(mark.args, mark.kwargs) for mark in every if mark.name == "needs"]
+
+
+def why_not(
+    facts: Facts, marks: Iterable[tuple[tuple[Any, ...], Mapping[str, Any]]], row: Mapping[str, Any]
+) -> str:
+    """Return the first condition that does not hold, "" if the check applies.
+
+    marks: (args, kwargs) of each `needs` mark. row: the test's other parameters by name.
+    """
+    for conditions, more in marks:
+        for condition in conditions:
+            if not _holds(facts, condition):
+                return f"needs {condition}"
+        if (when := more.get("when")) is not None and not when(facts, row):
+            return str(more["why"])
+    return ""
+
+
+def _holds(facts: Facts, condition: str) -> bool:
+    text = condition.removeprefix("not ")
+    found = _value(facts, *text.split(".", 1))
+    return True if found is None else bool(found) == (text == condition)
+
+
+def _value(facts: Facts, side: str, name: str) -> Any:
+    """Return what a condition names; None if it is not known."""
+    if side == "candidate":
+        assert name in _CANDIDATE, f"candidate.{name}: no such optional method"
+        return None if facts.candidate is None else name in facts.candidate.methods
+    if side == "oracle":
+        assert name in ORACLE_LADDER, f"oracle.{name}: no such optional method"
+        return None if facts.oracle is None else name in facts.oracle
+    if side == "package":
+        return importlib.util.find_spec(name) is not None
+    if side == "run":
+        assert name == "in_process", name
+        return not facts.isolated
+    if side == "rules":
+        return None if facts.rules is None else bool(getattr(facts.rules, name)())
+    assert side == "contract", side
+    value: Any = facts.pair.subject.contract
+    for part in name.split("."):
+        value = getattr(value, part)
+    return bool(value)
+
+
+def gather(pairs: Iterable[Pair], harness: Harness, oracles: bool = True) -> dict[str, Facts]:
+    """Build each candidate, ask each oracle, and return label -> facts.
+
+    oracles: False where none may be asked, as with exported traces.
+    """
+    facts = {}
+    for pair in pairs:
+        oracle = _oracle_of(pair.subject, harness) if oracles else None
+        candidate = _built(pair, harness)
+        facts[pair.label] = Facts(pair, candidate, oracle, harness.settings.isolate)
+    return facts
+
+
+def _built(pair: Pair, harness: Harness) -> Offers | None:
+    if pair.probe.problem:
+        return None
+    try:
+        return _offers_of(harness.lab(pair))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever it is, the pair's tests meet it again and report it
+        return None
+
+
+def _offers_of(lab: Lab) -> Offers:
+    runner = lab.runner
+    methods = [name for name in _CANDIDATE if runner.offers(name)]
+    methods += ["pure"] if hasattr(runner.candidate, "pure") and "pure" not in methods else []
+    return Offers(tuple(methods), runner.dtype, runner.platform)
+
+
+def _oracle_of(subject: EnvVariant, harness: Harness) -> tuple[str, ...] | None:
+    """Return the oracle's optional methods, filed by its sources: a warm run starts no oracle."""
+    if subject.probe.problem:
+        return None
+    key = {
+        "contract": subject.contract.digest(),
+        "upstream": dict(subject.probe.pins),
+        "bridge": cache_key.sources_below(package_folder(subject.env.oracle.package)),
+        "recorder": cache_key.sources_of(process, worker),
+    }
+    digest = hashlib.sha256(canonical_json(key).encode()).hexdigest()[:40]
+    path = paths.cache_dir() / "offers" / f"{digest}.json"
+    with contextlib.suppress(OSError, ValueError):
+        return tuple(json.loads(path.read_text()))
+    try:
+        oracle = harness.reference(subject).oracle
+        methods = tuple(name for name in ORACLE_LADDER if oracle.offers(name))
+    except Exception:  # its own tests report it
+        return None
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        paths.write_atomically(path, (json.dumps(methods) + "\n").encode())
+    return methods
+
+
+def plain(facts: Mapping[str, Facts]) -> dict[str, Any]:
+    """Return the facts as JSON has them, for a worker."""
+    return {
+        label: [each.candidate and list(each.candidate), each.oracle, each.isolated]
+        for label, each in facts.items()
+    }
+
+
+def from_plain(found: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[str, Facts]:
+    """Return the facts of these pairs; a pair that is not in it is not known."""
+    facts = {}
+    for pair in pairs:
+        candidate, oracle, isolated = found.get(pair.label, (None, None, False))
+        offers = Offers(tuple(candidate[0]), *candidate[1:]) if candidate else None
+        methods = None if oracle is None else tuple(oracle)
+        facts[pair.label] = Facts(pair, offers, methods, isolated)
+    return facts

@@ -1,0 +1,196 @@
+"""The plugin in a run of twinstep's: options, markers, header. `plugin` registers it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twinstep import __version__
+from twinstep.errors import UserError
+from twinstep.inputs.seeds import seeds
+from twinstep.project.registry import Pair, unknown
+from twinstep.reference.cache import CacheWarning, read_export
+from twinstep.testing import collection, copies, expected_failures, outcomes, reporting, xdist
+from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.plugin import TAKEN
+from twinstep.testing.run import OFFERS, RUN, Run
+from twinstep.testing.selection import Selection, choose
+
+MARKERS = {
+    "level1": "modules alone",
+    "level2": "modules together",
+    "level3": "whole episodes in lockstep",
+    "level4": "policy transfer (slow; only with -m level4)",
+    "slow": "a long proof, run with -m slow",
+    "recompiles": "one more program of a step; slow where that takes long",
+    "environment(name)": "only for this environment",
+    "one_variant": "only for each candidate's first variant",
+    "gates(kind)": "only for candidates with such gates",
+    "declared(field)": "only where the contract has this field",
+    "needs(condition, ..., when=, why=)": "only where both sides offer what the test uses",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register markers, check the options, open what the tests share."""
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    config.addinivalue_line(
+        "filterwarnings", f"default::{CacheWarning.__module__}.{CacheWarning.__name__}"
+    )
+    # JAX compiles again what it cannot read; a killed run may leave such a file.
+    damaged = "default:Error (reading|writing) persistent compilation cache:UserWarning"
+    config.addinivalue_line("filterwarnings", damaged)
+    try:
+        run = config.stash[RUN] = _opened(config)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+    for module in (collection, outcomes):
+        config.pluginmanager.register(module, module.__name__)
+    if not hasattr(config, "workerinput"):
+        summary = reporting.Summary(config, run.pairs, run.checks)
+        config.pluginmanager.register(summary, "twinstep-summary")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the oracles."""
+    if (run := config.stash.get(RUN, None)) is not None:
+        run.harness.close()
+
+
+def _opened(config: pytest.Config) -> Run:
+    option = config.option
+    if option.twinstep_episodes < 1:
+        raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
+    selection = Selection(
+        option.twinstep_env,
+        option.twinstep_candidate,
+        option.twinstep_driver,
+        option.twinstep_variant,
+        option.twinstep_set,
+    )
+    selected = choose(selection)
+    pairs = selected.pairs
+    _require_modules(option.twinstep_module, pairs)
+    copies.require_imported(pairs, Path.cwd())
+    expected = expected_failures.declared(pairs)
+    harness = _harness(config)
+    return Run(pairs, selected.notes, selection, harness, xdist.Groups(pairs), expected)
+
+
+def _require_modules(wanted: list[str], pairs: list[Pair]) -> None:
+    known = dict.fromkeys(m.name for p in pairs for m in p.subject.contract.modules if m.inputs)
+    for name in wanted:
+        if name not in known:
+            raise unknown("module", name, known)
+
+
+def _harness(config: pytest.Config) -> Harness:
+    option = config.option
+    imported = []
+    if option.twinstep_traces:
+        path = Path(option.twinstep_traces)
+        if not path.is_file():
+            raise UserError(f"--traces {path}: there is no such file")
+        if option.twinstep_seeds != "public":
+            raise UserError("--seeds and --traces: exported traces have the seeds they have")
+        folder = tempfile.TemporaryDirectory(prefix="twinstep-import-")
+        config.add_cleanup(folder.cleanup)
+        imported = read_export(path, Path(folder.name))
+    if option.twinstep_seeds == "holdout":
+        seeds("holdout", 1, "")
+    settings = RunSettings(
+        option.twinstep_episodes,
+        option.twinstep_seeds,
+        option.twinstep_full,
+        option.twinstep_isolate,
+        lambda text: _progress(config, text),
+    )
+    return Harness(settings, imported)
+
+
+def _progress(config: pytest.Config, text: str) -> None:
+    """Show what takes long, on a terminal only."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and terminal.isatty and not os.environ.get("CI"):
+        terminal.rewrite(f" {text} ", erase=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Hand a worker of pytest-xdist what the candidates offer: it need not build all of them."""
+    facts = node.config.stash[RUN].facts(node.config)
+    node.workerinput[OFFERS] = json.dumps(collection.applicability.plain(facts))
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say what is verified against what, and what more either side could offer."""
+    option, run = config.option, config.stash[RUN]
+    lines = [
+        f"twinstep {__version__}: seeds {option.twinstep_seeds}, "
+        f"{option.twinstep_episodes} episodes a driver"
+    ]
+    lines += [f"  --{n} belongs to another plugin: write --twinstep-{n}" for n in _taken(config)]
+    lines += copies.elsewhere(run.pairs, Path.cwd())
+    shown: dict[str, list[Pair]] = {}
+    for pair in run.pairs:
+        shown.setdefault(pair.subject.env.name, []).append(pair)
+    facts = run.facts(config)
+    for pairs in shown.values():
+        lines += [_about(pairs), *_lacking(pairs, facts, option.verbose > 0)]
+    return lines
+
+
+def _taken(config: pytest.Config) -> list[str]:
+    """Return the short names of options that are not ours in this run."""
+    return [] if hasattr(config, "workerinput") else config.stash.get(TAKEN, [])
+
+
+def _about(pairs: list[Pair]) -> str:
+    subject = pairs[0].subject
+    variants = dict.fromkeys(p.subject.variant.name for p in pairs if p.subject.variant.name)
+    names = dict.fromkeys(p.candidate.name for p in pairs)
+    probe = subject.probe
+    state = "missing: " + probe.problem if probe.problem else _short(probe.pins)
+    head = f"{subject.contract.version}: {', '.join(names)} against {subject.env.oracle.title}"
+    return f"{head} ({state})" + (f"; variants {', '.join(variants)}" if variants else "")
+
+
+def _lacking(pairs: list[Pair], facts: dict[str, Any], verbose: bool) -> list[str]:
+    """Return what optional methods would unlock more checks: one line, or one each with -v."""
+    lacks: dict[str, tuple[str, dict[str, None]]] = {}
+    for pair in pairs:
+        for name, unlocks in facts[pair.label].lacking().items():
+            owners = lacks.setdefault(name, (unlocks, {}))[1]
+            owners[pair.candidate.name if name.startswith("candidate") else ""] = None
+    if not lacks:
+        return []
+    if verbose:
+        return [f"  {n}{_of(owners)} would unlock {text}" for n, (text, owners) in lacks.items()]
+    named = ", ".join(f"{name}{_of(owners)}" for name, (_, owners) in lacks.items())
+    return [f"  more checks with {named} (-v says which)"]
+
+
+def _of(owners: dict[str, None]) -> str:
+    named = ", ".join(filter(None, owners))
+    return f" ({named})" if named else ""
+
+
+def _short(pins: Any) -> str:
+    return (
+        ", ".join(f"{name} {str(value)[:12]}" for name, value in list(pins.items())[:2]) or "ours"
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say below the header, and without one, what was left out."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        for note in session.config.stash[RUN].notes:
+            terminal.write_line(note)
