@@ -1,6 +1,6 @@
 """The engine in JAX against the reference: two programs by two authors from one set of rules.
 
-The environment is not registered yet; when it is, levels 1 to 3 say this with reports.
+Without the harness and its reports; levels 1 to 3 compare the same two.
 """
 
 import csv
