@@ -153,7 +153,7 @@ class WrongNote(Vector):
 
 
 class ForgetsTurns(Vector):
-    """Planted: a loaded state begins its turns anew."""
+    """Planted: a loaded state restarts its turns."""
 
     def load(self, fields):
         return super().load({**fields, "turns": 0 * np.asarray(fields["turns"])})
