@@ -88,7 +88,7 @@ def test_memory_written_between_and_within_lines(twinstep_lab):
 
 
 def test_the_stat_interrupt_draws_a_split_screen(twinstep_lab):
-    """As games do: HALT until a line, then new registers, with all of STAT's sources."""
+    """HALT until a line, then new registers, as in games, with all of STAT's sources."""
     rng = np.random.default_rng(44)
     values = _PLACES | {
         "STAT": (8, 32, 64, 0x48, 0x78), "LYC": tuple(range(0, 154, 7)), "LCDC": (0x91, 0xB3),
@@ -111,7 +111,7 @@ def test_sprites_can_be_read_once_the_lcd_is_off_whenever_it_goes_off(twinstep_l
 @pytest.mark.parametrize("stat", [0x00, 0x40, 0x48])
 @pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
 def test_the_lcd_switched_on_compares_its_line_when_stat_asks_for_it(twinstep_lab, stat, first):
-    """Right behind EI, where the write does not end what runs."""
+    """Right after EI, where the write does not end the slice."""
     programs = []
     for line in (0, 1):
         program = off(Program()).put(0x48, "ldh a, [$04]\nld [$C100], a\nreti")

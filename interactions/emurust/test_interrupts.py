@@ -10,7 +10,7 @@ from twinstep.properties.emurust.scripts import counting_handlers, script
 pytestmark = [pytest.mark.level2, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
 RING = "ld a, h\nand $CF\nld h, a"
-#: A handler that notes what was pushed, and when.
+#: A handler that records the pushed address and the time.
 NOTES = """
     push af
     push hl
@@ -61,7 +61,7 @@ def test_the_timer_wakes_a_halt_about_the_delay_of_ei(twinstep_lab, sleep):
 @pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
 @pytest.mark.parametrize("register", ["DIV", "TIMA", "TMA", "TAC"])
 def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(twinstep_lab, register, first):
-    """Elsewhere such a write ends what runs in one go; there it does not. Many lines follow."""
+    """Otherwise such a write ends the slice; there it does not. Many lines follow."""
     programs = []
     for value in (5, 6, 0xF0):
         for tac in (0, 4, 5):
@@ -75,7 +75,7 @@ def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(twinstep_lab, 
     console.play(twinstep_lab, programs, steps=6)
 
 
-#: What is written right behind EI: it moves an event that was near, or begins another.
+#: Writes right after EI that move a near event, or start another.
 _MOVES = {
     "lcd-off": ("xor a", "LCDC"),
     "tima": ("ld a, $FD", "TIMA"),
@@ -87,7 +87,7 @@ _MOVES = {
 
 @pytest.mark.parametrize("moved", _MOVES)
 def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(twinstep_lab, moved):
-    """Such a write ends it elsewhere, but not right behind EI; the next one is FF00's."""
+    """Such a write ends the slice, but not right after EI; the next write, to FF00, does."""
     value, register = _MOVES[moved]
     programs = []
     for second in ("ldh [$00], a", "ld [de], a", "ld [hl], 0", "ldh [$01], a", "nop"):
@@ -106,7 +106,7 @@ def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(twinstep
 
 @pytest.mark.parametrize("register", ["TAC", "TIMA"])
 def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(twinstep_lab, register):
-    """The write behind EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
+    """The write after EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
     programs = []
     for wait in range(0, 160, 4):
         program = _noting(Program()).write("IE", 1).write("TAC", 5).code("ld hl, $C000")
@@ -126,7 +126,7 @@ def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(twinstep_lab)
     for tac in (0, 4, 5):
         for counted in (0x00, 0xC0, 0xE0, 0xF0, 0xFA):
             program = Program().write("IE", 5).write("TAC", tac).write("TMA", 0xF0)
-            # The interrupt of the timer: notes what was counted.
+            # The timer's interrupt handler: records the count.
             program.put(0x50, bytes((0xC3, 0x00, 0x7E)))
             program.put(0x7E00, "ld a, c\nld [hl+], a\nld a, b\nld [hl+], a\nldh a, [$04]\n"
                                 "ld [hl+], a\nld a, h\nand $CF\nld h, a\nreti")  # fmt: skip
@@ -169,8 +169,8 @@ def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(twinstep_lab):
 def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
     """SP=0: the upper byte of PC becomes IE before the interrupt is chosen, the lower is FFFE's.
 
-    With SP=FF10 it becomes IF. Code lies where the upper byte lets nothing, something or all be
-    pending still.
+    With SP=FF10 it becomes IF. Code lies where the upper byte leaves none, some or all interrupts
+    pending.
     """
     cases = [(p, e) for p in (0x01, 0x04, 0x10, 0x1F, 0x14) for e in (0x1F, 0x14)]
     programs = []
@@ -179,7 +179,7 @@ def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
         for number, vector in enumerate((0x00, 0x40, 0x48, 0x50, 0x58, 0x60)):
             at = 0x7000 + 0x40 * number
             program.put(vector, bytes((0xC3, at & 0xFF, at >> 8)))
-            # Note which it was, SP, IE, IF, TIMA and FFFE, and go on at the next place.
+            # Record which handler ran, SP, IE, IF, TIMA and FFFE, and continue at the next place.
             program.put(
                 at,
                 f"di\nld [$DC00], sp\nld sp, $DC80\npush af\nldh a, [$FFFF]\nld [hl+], a\n"
@@ -188,7 +188,7 @@ def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
                 "ldh a, [$FFFE]\nld [hl+], a\npop af\nld d, b\nld e, c\npush de\nret",
             )
         program.write("TAC", 5).code("ld hl, $C000").jump(0x0200)
-        # bc: where to go on. The pages' numbers are what is pushed first.
+        # bc: where to continue. The pages' numbers are pushed first.
         places = [0x0200, *(0x100 * page + 0x20 * (page % 7) for page in range(3, 0x40, 2))]
         for number, (place, following) in enumerate(
             zip(places, [*places[1:], 0x6F00], strict=True)
@@ -197,7 +197,7 @@ def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
             program.at = place
             program.word(0x01, following).write("IE", enabled).write("IF", pending)
             program.word(0x31, stack).code("ei\nnop\nnop\nnop\nnop\ndi").code("ld sp, $DC80")
-            # None came: so far, so good.
+            # No interrupt came, as expected.
             program.code("ldh a, [$FFFF]\nld [hl+], a\nldh a, [$FF05]\nld [hl+], a")
             program.jump(following)
         program.at = 0x6F00

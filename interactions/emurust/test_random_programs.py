@@ -1,4 +1,4 @@
-"""Level 2: random programs of valid instructions, in ROM and in WRAM, with interrupts let in."""
+"""Level 2: random programs of valid instructions, in ROM and in WRAM, with interrupts enabled."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_single_instructions_with_interrupts_between_them(twinstep_lab, place):
     """The timer's, the LCD's and the buttons' interrupts come at any instruction."""
     rng = np.random.default_rng(56)
     programs = []
-    # What moves the stack elsewhere would let an interrupt write there: that is its own test.
+    # Code that moves the stack would let an interrupt write there; another test covers that.
     calm = [op for op in CASES if op.mnemonic not in ("di", "reti") and "sp" not in op.operands]
     for tac in (5, 5, 6):
         program = counting_handlers(Program()).write("TAC", tac).write("IE", 0x17)

@@ -1,4 +1,4 @@
-"""Level 2: loops that wait, of which something may have been found out before it changes."""
+"""Level 2: waiting loops whose prediction may be outdated by a change."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def _program(bit, first):
 
 @pytest.mark.parametrize("first", [0, 200])
 def test_a_wait_that_uses_a_register_in_some_lines_only_ends_where_it_should(twinstep_lab, first):
-    """The register is another one than when such lines were passed last."""
+    """The register has changed since such lines were last passed."""
     console.play(twinstep_lab, [_program(bit, first) for bit in range(8)], steps=60)
 
 
@@ -74,7 +74,7 @@ def test_a_wait_that_lies_in_two_banks_is_another_one_where_a_bank_is_switched(
 
 @pytest.mark.parametrize("wait", range(20, 76, 5))
 def test_code_behind_a_wait_that_is_never_reached_reads_nothing(twinstep_lab, wait):
-    """Reading the RAM of MBC1 changes a hidden field; STAT's first read may be another."""
+    """Reading MBC1's RAM changes a hidden field; STAT's first read may differ from later ones."""
     programs = []
     loops = ("", "nop\n", "ldh a, [$80]\n")
     for first in loops:
@@ -101,10 +101,10 @@ def _at(name, line):
 def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(
     twinstep_lab, bit, asks, waits
 ):
-    """B is as at the hand-over, then another; the loop asks for it in some lines only.
+    """B is as at the hand-over, then another value; the loop checks it in some lines only.
 
-    A pass takes as long either way. Neither the line of the interrupt nor a frame's vertical blank
-    begins with one that asks: what is known by A alone would be forgotten there.
+    A pass takes equally long either way. Neither the line of the interrupt nor a frame's vertical
+    blank begins with a checking pass: facts known by A alone would be forgotten there.
     """
     program = _from_the_fifth_frame("ld b, $45")
     program.code(
@@ -115,7 +115,7 @@ def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(
 
 
 def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(twinstep_lab):
-    """BC is what the loop makes of it for four frames, then another, and is noted lines later."""
+    """BC is set by the loop for four frames, then to another value, and recorded lines later."""
     first = "ldh a, [$44]\ncp $4F\njr z, later\nld b, $35\nld a, $4F\nldh [$45], a\njr on"
     program = _from_the_fifth_frame(
         f"push af\n{first}\nlater:\nld a, b\nld [$C000], a\non:\npop af"
@@ -128,9 +128,9 @@ def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(twinst
 
 
 def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(twinstep_lab):
-    """HL is 0 for four frames, then 1, and noted two lines on. A pass takes as long either way."""
+    """HL is 0 for four frames, then 1, and recorded two lines on. A pass takes equally long."""
     programs = []
-    for nops in range(13):  # a leap ends where a line begins soon behind a pass
+    for nops in range(13):  # a leap ends where a line begins soon after a pass
         first = "ld a, $42\nldh [$45], a\nld hl, $0001\n" + nops * "nop\n"
         program = _from_the_fifth_frame(
             f"push af\nldh a, [$44]\ncp $42\njr z, later\n{first}jr on\n"
@@ -145,7 +145,7 @@ def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(twinstep_lab):
 
 
 def test_a_wait_that_begins_with_the_program_stays_in_step(twinstep_lab):
-    """The cycle counter is small yet. Without a picture the timer's first turns end slices."""
+    """The cycle counter is still small. Without a picture the timer's first turns end slices."""
     programs = []
     for nops in range(6):
         program = Program()
@@ -161,7 +161,7 @@ def test_a_wait_that_begins_with_the_program_stays_in_step(twinstep_lab):
 
 @pytest.mark.parametrize("place", [0x8000, 0x9F00])
 def test_a_wait_in_ram_sees_what_its_code_is_then(twinstep_lab, place):
-    """Code in the memory of the picture cannot be read while the picture unit does."""
+    """Code in VRAM cannot be read while the picture unit reads it."""
     programs = []
     for wait in ("ldh a, [$44]\ncp $8F", "ldh a, [$44]\ncp $62", "ldh a, [$41]\nand 3\ncp 1"):
         code = assemble(f"wait:\n{wait}\njr nz, wait\nret", at=place, constants={}).data
@@ -197,9 +197,9 @@ def test_a_wait_that_a_dispatch_begins_ends_when_what_it_pushed_says(twinstep_la
 
 
 def _from_the_fifth_frame(does):
-    """Return a program whose line 22h interrupts from its fifth frame on; it goes on at 150h.
+    """Return a program whose line 22h interrupts from its fifth frame on; it continues at 150h.
 
-    No register but A is touched before.
+    Only register A is touched before.
     """
     program = Program().put(0x40, bytes((0xC3, 0x00, 0x7E))).put(0x48, bytes((0xC3, 0x00, 0x7D)))
     program.put(0x7D00, f"{does}\nreti")

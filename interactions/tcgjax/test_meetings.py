@@ -1,7 +1,7 @@
 """Level 2: rulings that meet in one step or a few, on directed boards.
 
-The reference and the candidate play each board with the same actions and agree in every field; and
-where one number of RULES.md says how it ends, that is asked of the reference too.
+The reference and the candidate play each board with the same actions and agree in every field. If
+one number of RULES.md determines the outcome, it is checked in the reference, too.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ pytestmark = [
 
 
 def _state(game):
-    """Return the fields of the state that a board is in."""
+    """Return the fields of a board's state."""
     fixed = {
         "rules": np.array(list(game.rules.values()), np.int16),
         "cards": np.array([[p.card.number for p in side.list] for side in game.players], np.int16),
@@ -56,7 +56,7 @@ def test_an_attack_and_a_counter_knock_out_both_and_the_points_tie(twinstep_lab)
 
 
 def test_both_actives_die_and_the_one_whose_turn_it_is_not_chooses_first(twinstep_lab):
-    """R83: then the turn goes on to its end."""
+    """R83: then the turn continues to its end."""
     game = board(
         [one("Raichu", "LLL", damage=80), "Pikachu"], [one("Poliwrath", damage=140), "Machop"]
     )
@@ -69,7 +69,7 @@ def test_both_actives_die_and_the_one_whose_turn_it_is_not_chooses_first(twinste
 
 
 def test_a_forced_switch_is_the_others_choice_and_the_attack_hits_who_came(twinstep_lab):
-    """R103, R60: then a knock-out gives the points of who stands there."""
+    """R103, R60: then a knock-out gives the points of the Pokemon that stands there."""
     foes = [WALL, "Squirtle", one("Pikachu", damage=50)]
     game = board([one("Raichu", "LLL")], foes, hand=["Sabrina"])
     asked = _both(twinstep_lab, game, PLAY)
@@ -148,7 +148,7 @@ def test_points_at_the_last_checkup_come_before_the_tie(twinstep_lab):
 
 
 def test_an_effect_ends_with_the_active_spot_and_does_not_come_back(twinstep_lab):
-    """R48, R77: who cannot attack goes to the Bench and comes again."""
+    """R48, R77: a Pokemon that cannot attack goes to the Bench and comes back."""
     game = board(["Pikachu", one("Bulbasaur", "GG")], [one(WALL)])
     game.me.active.effects = {"no_attack": Effect(7), "weakened": Effect(7, 20)}
     game.me.active.energy = ["L", "L"]
@@ -171,7 +171,7 @@ def test_all_coins_of_a_checkup_are_flipped_also_for_who_falls(twinstep_lab):
 
 
 def test_one_damage_is_damage(twinstep_lab):
-    """R121, R106: rule parameters of 1 lead to it; all numbers of cards are multiples of 10."""
+    """R121, R106: only rule parameters of 1 lead to it; all cards' numbers are multiples of 10."""
     hit = _both(twinstep_lab, board([one("Primeape", "FF", damage=1)], [one("Venusaur")]), ATTACK)
     assert hit.players[1].active.damage == 100
     healed = _both(twinstep_lab, board([one("Butterfree", damage=1)]), ABILITY)

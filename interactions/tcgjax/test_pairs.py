@@ -1,4 +1,4 @@
-"""Level 2: on the boards that a step is played from, every effect meets every other."""
+"""Level 2: on the boards used for single steps, every effect meets every other."""
 
 import re
 
@@ -22,7 +22,7 @@ FAMILIES = sorted({_family(code) for code in codes()})
 
 
 def _bearing():
-    """Return bool[C + 1, F]: which families' effects each card has."""
+    """Return bool[C + 1, F]: the families of effects of each card."""
     table = np.zeros((len(cards()) + 1, len(FAMILIES)), bool)
     for card in cards():
         for code in {card.ability, *(attack.effect for attack in card.attacks)} - {""}:

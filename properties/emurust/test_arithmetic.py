@@ -1,7 +1,7 @@
-"""Level 1: what the processor calculates, for all operands and flags there are.
+"""Level 1: the processor's arithmetic, for all operands and flags.
 
-Programs push each result, with the flags, to a stack that goes round in WRAM. A step is so short
-that every result is seen at the end of one before the next round overwrites it.
+Programs push each result, with the flags, to a stack that wraps around in WRAM. A step is short
+enough that every result is visible at the end of one before the next round overwrites it.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ END = 0xE000  # the stack's; its round is 8 KB
 
 
 def _done(frames):
-    """Whether the last frame shows that the program came to its end."""
+    """Return whether the last frame shows that the program came to its end."""
     return frames["state.b"][-1] == 0x5A
 
 
@@ -74,7 +74,7 @@ def test_a_signed_byte_is_added_to_the_stack_pointer(twinstep_lab, opcode):
         for signed in range(256):
             program.emit(0x62, 0x6B, 0xF9, opcode, signed)  # ld h, d; ld l, e; ld sp, hl; add
             if opcode == 0xE8:
-                # The sum is in SP: through memory to L and, no matter here, to A.
+                # The sum is in SP: through memory to L and, irrelevantly, to A.
                 program.word(0x08, 0xDF00).word(0xFA, 0xDF01).code("ld hl, $DF00\nld l, [hl]")
             program.word(0x31, 0xC400 + 0x400 * part + 4 * signed)
             program.emit(0xF5, 0xE5)  # push af; push hl
@@ -93,7 +93,7 @@ EDGES = (
 
 @pytest.mark.parametrize("pair", ["bc", "de", "hl", "sp"])
 def test_words_are_added_counted_up_and_down(twinstep_lab, pair):
-    """`add hl`, `inc` and `dec` of a pair, about carries out of each nibble, for all flags."""
+    """`add hl`, `inc` and `dec` of a pair, near carries out of each nibble, for all flags."""
     rng = np.random.default_rng(7)
     words = [*EDGES, *map(int, rng.integers(0, 1 << 16, 10))]
     code = ("bc", "de", "hl", "sp").index(pair) << 4

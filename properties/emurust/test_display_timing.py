@@ -21,7 +21,7 @@ def _sprites(program, rng, count, tall):
 
 
 def _poll(program, register, rounds, pad):
-    """Read a register for ever: unrolled, every 20 cycles, and `pad` more once a round."""
+    """Read a register forever: unrolled, every 20 cycles, and `pad` more once a round."""
     program.code("ld hl, $C000")
     again = program.at
     for _ in range(rounds):
@@ -103,7 +103,7 @@ def test_registers_written_where_de_points(twinstep_lab):
 
 
 def test_lyc_follows_the_line(twinstep_lab):
-    """LYC is set to the line, the next or the one before, just where the line changes."""
+    """LYC is set to the line, the next or the previous one, exactly where the line changes."""
     rng = np.random.default_rng(14)
     programs = []
     for source in (0x40, 0x00, 0x44, 0x60):
@@ -120,7 +120,7 @@ def test_lyc_follows_the_line(twinstep_lab):
 
 
 def test_the_lcd_switched_at_random(twinstep_lab):
-    """Off and on at any time; what STAT, LY and the interrupt say in the first frame and after."""
+    """Off and on at any time; STAT, LY and the interrupt in the first frame and after."""
     rng = np.random.default_rng(15)
     values = {
         "LCDC": (0x11, 0x91, 0x91, 0x91), "STAT": STAT_VALUES, "LYC": (0, 1, 2, 60, 144),

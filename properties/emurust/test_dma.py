@@ -1,4 +1,4 @@
-"""Level 1: OAM DMA, from all sources, begun anew at each of its bytes."""
+"""Level 1: OAM DMA, from all sources, restarted at each of its bytes."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mar
 
 
 def _memory(program):
-    """Fill VRAM, WRAM's end and HRAM with bytes that tell where they lie."""
+    """Fill VRAM, WRAM's end and HRAM with bytes that identify their place."""
     for first, pages in ((0x8000, 2), (0x9F00, 1), (0xD000, 3), (0xDF00, 1)):
         for page in range(pages):
             program.code(
@@ -68,7 +68,7 @@ def test_begun_anew_at_every_byte(twinstep_lab):
             program.wait(4 * int(rng.integers(180)))
             for address in (0xFE00, 0xFE9F, 0xFE40):
                 program.word(0xFA, address).emit(0x22)
-            # Another look, most often when all is done.
+            # Read again, most often when all is done.
             program.wait(4 * int(rng.integers(100, 260)))
             for address in (0xFE00, 0xFE9F, 0xFE40, 0xFE00 + int(rng.integers(160))):
                 program.word(0xFA, address).emit(0x22)
@@ -79,7 +79,7 @@ def test_begun_anew_at_every_byte(twinstep_lab):
 
 
 def test_begun_anew_before_its_first_byte(twinstep_lab):
-    """Twice within 8 to 28 cycles: when OAM is hidden from, and until when."""
+    """Twice within 8 to 28 cycles: the times from which and until which OAM is hidden."""
     program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000\nld c, $46")
     for between in ("", "nop", "nop\nnop", "nop\nnop\nnop", "inc [hl]", "inc [hl]\nnop\nnop"):
         for wait in (*range(0, 28, 4), *range(600, 700, 4)):
@@ -101,9 +101,9 @@ _ADDRESSES = (0xC100, 0xFE42, 0xFEA0, 0xFF05, 0xFF44, 0xFF80, 0xFFFF)
     ids=["plain", "behind-ei"],
 )
 def test_what_brings_a_transfer_up_to_date(twinstep_lab, before, accesses):
-    """Its ninth byte changes in the source right behind an access: had it been copied by then?
+    """Its ninth byte changes in the source right after an access: had it been copied by then?
 
-    Behind an EI the write to FF46 ends no slice; that to IF does.
+    After an EI the write to FF46 ends no slice; the write to IF does.
     """
     program = Program().code("di").write("LCDC", 0x11).write("IE", 0)
     result = 0xC000
@@ -122,7 +122,7 @@ def test_what_brings_a_transfer_up_to_date(twinstep_lab, before, accesses):
 
 
 def test_frames_that_end_within_a_transfer(twinstep_lab):
-    """A transfer is begun again and again, from a source that is being written."""
+    """A transfer is started again and again, from a source that is being written."""
     rng = np.random.default_rng(18)
     programs = []
     for lcd in (0x91, 0x93, 0x11):
@@ -135,7 +135,7 @@ def test_frames_that_end_within_a_transfer(twinstep_lab):
 
 @pytest.mark.parametrize("way", ["ea", "hl", "de", "push"])
 def test_oam_written_within_a_transfer(twinstep_lab, way):
-    """What writes to OAM do while it is filled, and what reads give, at each of some times."""
+    """Writes to OAM while it is filled, and reads, at each of some times."""
     programs = []
     for lcd in (0x11, 0x91):
         program = _memory(Program().code("di").write("LCDC", lcd)).code("ld hl, $C000")
@@ -158,7 +158,7 @@ def test_oam_written_within_a_transfer(twinstep_lab, way):
 
 
 def test_oam_written_before_a_transfers_first_byte(twinstep_lab):
-    """The write is lost already: the last sprite is drawn as it was until its bytes come."""
+    """The write is already lost: the last sprite is drawn unchanged until its bytes come."""
     programs = []
     for access in (0x77, 0x70, 0x36):  # ld [hl], a; ld [hl], b; ld [hl], n
         program = _memory(Program().code("di").write("LCDC", 0)).write("OBP0", 0x1B)

@@ -1,4 +1,4 @@
-"""Level 1: the buttons, as the joypad's register and its interrupt flag show them."""
+"""Level 1: the buttons, as shown by the joypad's register and its interrupt flag."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_the_register_shows_the_selected_buttons(twinstep_lab):
 
 
 def test_edges_raise_the_interrupt(twinstep_lab):
-    """A line that falls does, by a press or by a selection; with the selection as it was left."""
+    """A line falls by a press or by a selection; with the selection as it was left."""
     rng = np.random.default_rng(20)
     programs = []
     for _ in range(3):

@@ -70,7 +70,7 @@ done:
 
 
 def _writes(rng):
-    """Return random writes: registers in turn, often with the values that matter."""
+    """Return random writes: registers in turn, often with significant values."""
     for _ in range(ENTRIES):
         place = int(rng.choice((0x0000, 0x2000, 0x2000, 0x3000, 0x4000, 0x4000, 0x6000)))
         value = int(rng.integers(256))
@@ -96,7 +96,7 @@ def test_banks_follow_the_registers(twinstep_lab, name):
     copy(program, TABLE, 0xD000, len(table))
     loop = Program()
     loop.at = 0x150
-    # Written in ROM, run in WRAM: the code does not depend on where it lies.
+    # Written in ROM, run in WRAM: the code does not depend on its place.
     loop.code(LOOP)
     program.put(0x1000, loop.data[0x150 : loop.at])
     copy(program, 0x1000, 0xC000, loop.at - 0x150)
@@ -106,7 +106,7 @@ def test_banks_follow_the_registers(twinstep_lab, name):
 
 
 def test_a_cartridge_without_a_mapper_switches_bank_0_in(twinstep_lab):
-    """PyBoy takes writes to 2000-3FFF all the same; every value."""
+    """PyBoy accepts writes to 2000-3FFF all the same; every value."""
     programs = []
     for address in (0x0000, 0x1FFF, 0x2000, 0x3FFF, 0x4000, 0x7FFF):
         program = Program().code("di").put(0x4000, b"\x77").put(0x0000, b"\x33")
@@ -124,7 +124,7 @@ def test_a_cartridge_without_a_mapper_switches_bank_0_in(twinstep_lab):
     "after", ["", "ld a, [$A000]", "ld [$A000], a"], ids=["-", "read", "write"]
 )
 def test_a_read_alone_cuts_the_bank_of_mbc1s_ram(twinstep_lab, after):
-    """Its register may name a bank that is not there; what is hidden tells how it stands."""
+    """Its register may name a missing bank; a hidden field shows its value."""
     program = Program(3, 4, 2).code("di\nld a, $0A\nld [0], a\nld a, 1\nld [$6000], a")
     program.code(f"ld a, 3\nld [$4000], a\n{after}")
     console.play(twinstep_lab, [program.rest().rom()], steps=2)

@@ -1,6 +1,6 @@
 """Level 1: whole pictures from random tiles, maps, sprites, palettes and positions.
 
-Everything is written in the vertical blank; what happens within a picture is level 2's.
+Everything is written in the vertical blank; level 2 covers changes within a picture.
 """
 
 import numpy as np
@@ -66,7 +66,7 @@ def test_pictures_at_random(twinstep_lab):
     for _ in range(4):
         program = screens(rng).code("di").write("LCDC", 0)
         copy(program, TILES, 0x8000, 0x2000)
-        # Sprites may be read in mode 2 as the LCD is switched on: the first picture is blank.
+        # Sprites may be read in mode 2 when the LCD is switched on: the first picture is blank.
         program.write("LCDC", 0x91)
         again = program.at
         while program.at < 0x3C00:
@@ -91,7 +91,7 @@ def test_only_the_last_frame_of_a_step_is_drawn(twinstep_lab, skip):
 
 
 def test_the_window_from_the_first_picture_on(twinstep_lab):
-    """Of each place of the window, the first pictures after the LCD was switched on."""
+    """For each place of the window, the first pictures after the LCD was switched on."""
     programs = []
     rng = np.random.default_rng(24)
     for wx, wy in ((7, 0), (0, 0), (3, 10), (87, 60), (166, 3), (7, 143), (167, 0)):

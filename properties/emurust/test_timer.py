@@ -1,7 +1,7 @@
-"""Level 1: the timer, at each cycle about an overflow, and what writes to it do then.
+"""Level 1: the timer, at each cycle near an overflow, and the effect of writes then.
 
-A probe resets DIV, which sets the phase, sets the timer near its overflow, waits, does something,
-and reads. Waits go over all four-cycle steps of the rates that are that short.
+A probe resets DIV, which sets the phase, sets the timer near its overflow, waits, acts,
+and reads. Waits cover all four-cycle steps of the rates that are that short.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ RING = "ld a, h\nand $C7\nld h, a"  # 2 KB of results from C000 on
 
 
 def _waits(tac, rng):
-    """Return waits in cycles: all about two overflows, or some of many."""
+    """Return waits in cycles: all near two overflows, or some of many."""
     last = 2 * PERIODS.get(tac, 16) + 40
     if last <= 180:
         return list(range(0, last, 4))

@@ -19,7 +19,7 @@ def _result(program):
 
 
 def test_halt_with_and_without_interrupts(twinstep_lab):
-    """HALT after each of some beginnings, with each interrupt pending or to come, and A counted."""
+    """HALT after each of some prologues, with each interrupt pending or to come, and A counted."""
     programs = []
     for first in ("di", "ei", "ei\nnop", "ei\ndi", "di\nei\nei", "nop"):
         program = counting_handlers(Program()).write("TAC", 5).code("ld hl, $C000")
@@ -27,7 +27,7 @@ def test_halt_with_and_without_interrupts(twinstep_lab):
         for enabled in (0x04, 0x05, 0x1F):
             for pending in (0x00, 0x04, 0x10, 0x1C, 0xE0):
                 program.code("di").write("TIMA", 0xE0).write("IE", enabled).write("IF", pending)
-                # `inc a` twice: were the byte after HALT run twice, A would tell.
+                # `inc a` twice: if the byte after HALT ran twice, A would show it.
                 program.code(f"xor a\n{first}\nhalt\ninc a\ninc a")
                 _result(program)
         programs.append(program.code("di").jump(again).rom())
@@ -79,7 +79,7 @@ def _sequence(program, rng, length):
 
 
 def test_interrupts_and_sleep_in_any_order(twinstep_lab):
-    """EI, DI, HALT, STOP, RET, RETI, writes to IE and IF: the timer wakes what sleeps."""
+    """EI, DI, HALT, STOP, RET, RETI, writes to IE and IF: the timer ends every sleep."""
     rng = np.random.default_rng(26)
     programs = []
     for tac in (5, 5, 5, 6):
@@ -95,7 +95,7 @@ def test_interrupts_and_sleep_in_any_order(twinstep_lab):
 
 
 def test_the_sound_unit_switched_on_behind_an_edge_of_div_is_not_to_be_noticed(twinstep_lab):
-    """PyBoy counts such edges even without sound: what it counts is never read."""
+    """PyBoy counts such edges even without sound; nothing ever reads the count."""
     programs = []
     for early, late in itertools.product((0x0F00, 0x1100), (0x0F00, 0x1100)):
         program = Program().code("ld hl, $C000\nxor a\nldh [DIV], a").wait(early)

@@ -1,6 +1,6 @@
-"""Level 1: what HalfCheetah's physics does not depend on, and what it conserves.
+"""Level 1: invariances of HalfCheetah's physics, and its conserved quantities.
 
-As in `test_physics`: modules and steps are compared with each other, not with the oracle.
+As in `test_physics`, modules and steps are compared with each other, not with the oracle.
 """
 
 import numpy as np
@@ -32,9 +32,9 @@ pytestmark = [
     pytest.mark.needs("candidate.call"),
 ]
 
-#: Lanes of a step: as level 3 has, so that nothing further is compiled.
+#: Lanes of a step: as in level 3, so that nothing further is compiled.
 LANES = RECORDED
-#: The joints that move the whole body: nothing but the floor and gravity acts on them.
+#: The joints that move the whole body: only the floor and gravity act on them.
 ROOT = slice(0, 3)
 TIMESTEP = 0.01
 SUBSTEPS = 5
@@ -43,13 +43,13 @@ CONTROL_COST = 0.1
 
 @pytest.fixture
 def twinstep_states(twinstep_lab):
-    """Return what `drawn` does."""
+    """Return the result of `drawn`."""
     return drawn(twinstep_lab)
 
 
 @pytest.fixture
 def twinstep_flying(twinstep_lab, twinstep_states):
-    """Return the same states 1 to 3 m higher than the pose of a start, where nothing touches."""
+    """Return the same states 1 to 3 m higher than a start's pose, where nothing touches."""
     heights = twinstep_lab.reference.rng("flying").uniform(1, 3, STATES)
     high = np.array(twinstep_states["qpos"])
     high[:, 1] = rounded(twinstep_lab, heights)
@@ -73,7 +73,7 @@ def some(states):
 
 
 def damping(lab):
-    """Return the joints' damping [9], which the passive force of a unit velocity tells."""
+    """Return the joints' damping [9], derived from the passive force of a unit velocity."""
     still = {"qpos": np.zeros((JOINTS, JOINTS)), "action": np.zeros((JOINTS, 6), np.float32)}
     force = ask(lab, "forces", still, qvel=np.eye(JOINTS))["qfrc_passive"]
     np.testing.assert_array_equal(force, np.diag(np.diag(force)))
@@ -84,7 +84,7 @@ def damping(lab):
 
 
 def test_a_shift_along_the_floor_changes_nothing_but_x(twinstep_lab, twinstep_states):
-    """A step from elsewhere on the floor shows, moves and earns the same."""
+    """A step from another place on the floor shows, moves and earns the same."""
     here = some(twinstep_states)
     near, far = np.array(here["qpos"]), np.array(here["qpos"])
     near[:, 0] = 0
@@ -100,7 +100,7 @@ def test_a_shift_along_the_floor_changes_nothing_but_x(twinstep_lab, twinstep_st
         SUBSTEPS / 2 * eps(twinstep_lab) * np.maximum(np.abs(far[:, 0]), np.abs(other_end[:, 0]))
     )
     assert (np.abs(other_end[:, 0] - far[:, 0] - one_end[:, 0]) <= slack).all()
-    # A reward may be the difference of two places: by as much it is rounded.
+    # A reward may be the difference of two places, and is rounded accordingly.
     earned = np.abs(one["reward"] - other["reward"])[:, 0]
     size = np.abs(one["reward"][:, 0])
     assert (earned <= slack / (SUBSTEPS * TIMESTEP) + ROUNDINGS * eps(twinstep_lab) * size).all()
@@ -129,7 +129,7 @@ def test_a_turn_of_the_whole_body_turns_the_mass_matrix(twinstep_lab, twinstep_s
 
 
 def test_in_the_air_gravity_alone_accelerates_the_whole(twinstep_lab, twinstep_flying):
-    """No joint's motor, spring or limit moves the body's centre or turns it as a whole."""
+    """No joint's motor, spring or limit moves the body's centre or turns the whole body."""
     found, mass, bias = (
         ask(twinstep_lab, "newton", twinstep_flying),
         mass_of(twinstep_lab, twinstep_flying),
@@ -190,7 +190,7 @@ def test_springs_dampers_and_motors_do_not_act_on_the_torso(twinstep_lab, twinst
 def test_a_substep_damps_at_its_end(twinstep_lab, twinstep_states):
     """M (v' - v) / h is all forces, the dampers' of the new velocity; q' = q + h v'.
 
-    What the next search begins with are the accelerations without that, which balance.
+    The next search begins with the accelerations without that, which balance.
     """
     mass, bias, given = (
         mass_of(twinstep_lab, twinstep_states),
@@ -247,7 +247,7 @@ def test_controls_are_clamped_for_the_physics_but_not_for_their_price(
         np.testing.assert_array_equal(first[path], second[path], path)
     prices = [CONTROL_COST * (a.astype(float) ** 2).sum(1) for a in (strong, most)]
     saved = (second["reward"] - first["reward"])[:, 0]
-    # The price is float32 in every candidate, as in Gymnasium; a reward has its own rounding.
+    # The cost is float32 in every candidate, as in Gymnasium; a reward has its own rounding.
     size = np.abs(first["reward"][:, 0]) + np.abs(second["reward"][:, 0])
     slack = ROUNDINGS * (np.finfo(np.float32).eps * prices[0] + eps(twinstep_lab) * size)
     assert (np.abs(saved - (prices[0] - prices[1])) <= slack).all()

@@ -1,7 +1,7 @@
-"""Level 1: laws that the modules of HalfCheetah obey together, whatever the reference answers.
+"""Level 1: laws that the modules of HalfCheetah obey together, independent of the reference.
 
-Modules are compared with each other, never with the oracle: it only places the states. What a
-law joins is computed here in float64 from what the candidate returned.
+Modules are compared with each other, never with the oracle: it only places the states. The two
+sides of a law are computed here in float64 from the candidate's outputs.
 
 Tolerances are relative to the largest term of a law in a state, in units of the candidate's own
 precision. Measured maxima are those of all four candidates.
@@ -20,7 +20,7 @@ STATES = 256
 JOINTS = 9
 GRAVITY = 9.81
 MASS = 14.0
-#: How fast a constraint takes its speed away: 2 / (dmax timeconst) of solimp and solref, 1/s.
+#: The rate at which a constraint removes its speed: 2 / (dmax timeconst) of solimp and solref, 1/s.
 CONSTRAINT_DAMPING = 2 / (0.8 * 0.02)
 FRICTION = 0.4
 #: Roundings of the largest term, measured 1.6 at most.
@@ -34,7 +34,7 @@ BODY_OF_POINT = np.repeat([0, 0, 1, 2, 3, 4, 5, 6], 2)
 
 @pytest.fixture
 def twinstep_states(twinstep_lab):
-    """Return what `drawn` does."""
+    """Return the result of `drawn`."""
     return drawn(twinstep_lab)
 
 
@@ -45,7 +45,7 @@ def drawn(lab):
 
 
 def rounded(lab, values):
-    """Return float64 numbers that the candidate holds exactly; an action is float32 anyway."""
+    """Return float64 numbers that the candidate represents exactly; an action is float32 anyway."""
     return values if values.dtype == np.float32 else values.astype(lab.runner.dtype).astype(float)
 
 
@@ -87,8 +87,8 @@ def rows_of(lab, state):
 def pushes(lab, state, qacc):
     """Return the rows' forces on the joints at accelerations [N, 9] and how many rows push [N].
 
-    In between: the size of the forces' terms [N, 9]. A stiff row multiplies what is left of its
-    target and its acceleration, so that its force is rounded by much more than its own size.
+    In between: the size of the forces' terms [N, 9]. A stiff row multiplies the difference of its
+    target and its acceleration, so its force is rounded by much more than its own size.
     """
     weight, target, jacobian = rows_of(lab, state)
     force = weight * np.maximum(0, target - times(jacobian, qacc))
@@ -118,7 +118,7 @@ def largest(values):
 
 
 def require_small(difference, terms, tolerance):
-    """Fail unless each state's difference is this small beside the largest of its terms."""
+    """Fail unless each state's difference is this small relative to the largest of its terms."""
     error, size = largest(difference), largest(terms)
     at = int((error / np.maximum(size, np.finfo(float).tiny)).argmax())
     assert (error <= tolerance * size).all(), f"state {at}: {error[at]:.3g} beside {size[at]:.3g}"
@@ -130,13 +130,13 @@ def eps(lab):
 
 
 def direction(qvel):
-    """Return the velocities' directions, the fastest joint's rate 1, and how fast that is."""
+    """Return the velocities' directions, the fastest joint's rate 1, and that rate."""
     speed = largest(qvel)[:, None]
     return qvel / np.where(speed > 0, speed, 1), speed
 
 
 def slope(lab, module, qpos, way):
-    """Return how fast a module's outputs change when the pose moves along `way`: five points."""
+    """Return the slope of a module's outputs along the pose direction `way`: five points."""
     step = eps(lab) ** 0.2
     shifts = np.array([1, -1, 2, -2])[:, None, None] * step * way
     found = ask(lab, module, {"qpos": (qpos + shifts).reshape(-1, JOINTS)})
@@ -206,7 +206,7 @@ def test_energy_changes_by_what_dampers_motors_and_constraints_do(twinstep_lab, 
 
 
 def test_dampers_take_energy_and_springs_pull_back(twinstep_lab, twinstep_states):
-    """The dampers' power is never above 0, and no spring pushes on from its rest."""
+    """The dampers' power is never above 0, and no spring pushes away from its rest."""
     moving, still = (
         ask(twinstep_lab, "forces", twinstep_states, qvel=n * twinstep_states["qvel"])
         for n in (1, 0)
@@ -222,7 +222,7 @@ def test_dampers_take_energy_and_springs_pull_back(twinstep_lab, twinstep_states
 
 
 def test_what_does_not_touch_has_no_rows(twinstep_lab, twinstep_states):
-    """Rows are there exactly where a point is below the floor, and have 0 everywhere else."""
+    """Rows exist exactly where a point is below the floor, and have 0 everywhere else."""
     touching = ask(twinstep_lab, "contacts", twinstep_states)["depth"] > 0
     found = ask(twinstep_lab, "rows", twinstep_states)
     np.testing.assert_array_equal(found["contact_weight"] > 0, touching)
@@ -236,7 +236,7 @@ def test_what_does_not_touch_has_no_rows(twinstep_lab, twinstep_states):
 
 
 def test_contact_rows_are_the_motion_of_the_point_that_touches(twinstep_lab, twinstep_states):
-    """A row's Jacobian is the contact point's velocity, from slopes of where the ends are."""
+    """A row's Jacobian is the contact point's velocity, from slopes of the ends' places."""
     # Far from the origin an end's place has few digits left.
     qpos = twinstep_states["qpos"] * (np.arange(JOINTS) > 0)
     contacts = ask(twinstep_lab, "contacts", twinstep_states, qpos=qpos)
@@ -255,7 +255,7 @@ def test_contact_rows_are_the_motion_of_the_point_that_touches(twinstep_lab, twi
 
 
 def test_rows_are_slowed_by_their_own_speed(twinstep_lab, twinstep_states):
-    """A row's target falls with its speed, J v, and nothing else of it depends on velocities."""
+    """A row's target falls with its speed, J v, and depends on velocities in no other way."""
     weight, target, jacobian = rows_of(twinstep_lab, twinstep_states)
     still_weight, still, still_jacobian = rows_of(
         twinstep_lab, twinstep_states | {"qvel": 0 * twinstep_states["qvel"]}
@@ -270,10 +270,10 @@ def test_rows_are_slowed_by_their_own_speed(twinstep_lab, twinstep_states):
 
 
 def test_accelerations_are_the_optimum_of_the_contact_problem(twinstep_lab, twinstep_states):
-    """Bodies' inertia balances all forces, each row pushing by its weight as far as it is late.
+    """Bodies' inertia balances all forces, each row pushing by its weight times its lag.
 
     A float64 candidate stops early as MuJoCo does, in play one substep in 100,000. None of 4096
-    placed states is one, so that what is left over is rounding here.
+    placed states is one, so only rounding remains here.
     """
     found = ask(twinstep_lab, "newton", twinstep_states)
     pushed, terms, pushing = pushes(twinstep_lab, twinstep_states, found["qacc"])

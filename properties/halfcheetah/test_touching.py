@@ -8,8 +8,8 @@ from twinstep.diagnosis.case import outputs_differ
 pytestmark = [pytest.mark.level1, pytest.mark.environment("halfcheetah")]
 
 #: Heights of the torso at which MuJoCo's distance of an end is 0 where all angles are: of the
-#: thigh behind at its upper end, of shin and foot behind and of the shin in front at their lower
-#: ones. At other ends' heights its distance is a rounding from 0.
+#: back thigh at its upper end, of back shin, back foot and front shin at their lower
+#: ones. At other ends' heights the distance is a rounding from 0.
 HEIGHTS = (0.6386903182275904, 0.2675148376501436, 0.07640553574160623, 0.23651442481957408)
 
 

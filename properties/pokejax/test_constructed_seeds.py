@@ -1,6 +1,6 @@
-"""Level 1: rare draws on purpose. The generator is invertible, so a seed can be built for any draw.
+"""Level 1: rare draws on purpose. The generator is invertible, so any draw has a seed.
 
-Each row of DRAWS puts one draw of a move on both sides of where the outcome changes, in the
+Each row of DRAWS puts one draw of a move on both sides of a change of the outcome, in the
 reference and in the candidate: the last number with one outcome and the first with the other.
 """
 
@@ -9,7 +9,7 @@ import pytest
 
 from twinstep.contracts.pokejax.modules import CONDITIONS, DEFAULTS
 
-# Modules are asked about in the first variant.
+# Modules are called in the first variant.
 pytestmark = [
     pytest.mark.level1,
     pytest.mark.environment("pokejax"),
@@ -22,8 +22,8 @@ BURN, PARALYSIS, SLEEP = 1, 2, 3
 #: Seeds for each value of a draw.
 SEEDS = 64
 
-#: What is drawn: the move, what the scene has besides, which draw of the step (from 1) out of how
-#: many values, the last value with one outcome, the field that shows it.
+#: A draw: the move, additions to the scene, the draw's index in the step (from 1) and its number
+#: of values, the last value with one outcome, the field that shows it.
 DRAWS = {
     "a move of 100 % misses once in 256": (1, {}, 1, 256, 254, "hp"),
     "a move of 70 % misses from 178 on": (59, {}, 1, 256, 177, "hp"),
@@ -67,7 +67,7 @@ def scene(contract, move, count, **given):
 
 
 def both(lab, inputs):
-    """Ask both sides; require every output to be equal; return the reference's."""
+    """Call both sides; require every output to be equal; return the reference's."""
     want, got = lab.oracle.call("move", inputs), lab.runner.call("move", inputs)
     wrong = [name for name in want if not np.array_equal(want[name], got[name])]
     assert not wrong, f"{', '.join(wrong)} differ"
@@ -112,9 +112,9 @@ def test_the_outcome_changes_at_the_same_draw_in_both(twinstep_lab, what):
     ],
 )
 def test_every_value_of_a_draw_has_the_references_outcome(twinstep_lab, move, k, n, field, kinds):
-    """How long sleep, confusion, binding, Bide and Disable last, and what Metronome calls."""
+    """The durations of sleep, confusion, binding, Bide and Disable, and the moves of Metronome."""
     rng = np.random.default_rng(0)
-    # Four seeds each: the draws before may let the move miss.
+    # Four seeds each, because earlier draws may make the move miss.
     inputs = scene(twinstep_lab.contract, move, 4 * n)
     inputs["seed"] = np.concatenate([seeds_for(k, n, value, 4, rng) for value in range(n)])
     found = both(twinstep_lab, inputs)[field]

@@ -1,6 +1,6 @@
-"""Level 1: the quirks of `test_quirks` where they are hardest to get right.
+"""Level 1: the quirks of `test_quirks` in their hardest cases.
 
-Each test places a few states, asserts what the reference makes of them, and requires the same
+Each test places a few states, asserts the reference's result, and requires the same
 frames of the candidate. Lines are those of `pong.h`, PufferLib 3.0.0.
 """
 
@@ -51,7 +51,7 @@ def placed(**fields):
 def answers(lab, *cases):
     """Play one step of each (state, action); return the oracle's frames [len(cases), ...].
 
-    Fails with a report where the candidate's frames are others.
+    Fails with a report where the candidate's frames differ.
     """
     padded = [*cases, *[cases[0]] * (LANES - len(cases))]
     states = {
@@ -76,7 +76,7 @@ def answers(lab, *cases):
 
 
 def later(lab):
-    """Return how many frames of a step follow its first one."""
+    """Return the number of a step's frames after its first one."""
     return lab.contract.params["frameskip"] - 1
 
 
@@ -93,7 +93,7 @@ def test_quirk_1_a_point_in_the_first_frame_shows_the_step_before(twinstep_lab):
 
 @_several_frames
 def test_quirk_1_a_point_in_a_later_frame_shows_the_frame_before(twinstep_lab):
-    """The buffer keeps the last frame that was observed."""
+    """The buffer keeps the last observed frame."""
     frames = answers(twinstep_lab, (placed(ball_x=15.0, ball_vx=-10.0), STAY))
     assert frames["reward"][0, 0] == 1
     assert frames["obs"][0, 0, 2] == np.float32(5) / np.float32(500)
@@ -130,7 +130,7 @@ def test_quirk_7_the_ball_leaves_the_field_at_the_walls_but_not_at_the_agents_pa
 
 
 def test_quirk_8_win_and_direction_survive_a_serve(twinstep_lab):
-    """Lines 105-114: win tells of the last point, paddle_dir of the last action."""
+    """Lines 105-114: win is from the last point, paddle_dir from the last action."""
     frames = answers(
         twinstep_lab,
         (placed(**WON, paddle_dir=-1.0), UP),

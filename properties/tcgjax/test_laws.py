@@ -1,7 +1,7 @@
-"""Level 1: laws that a step keeps, each asked of the reference and of the candidate alone.
+"""Level 1: laws that a step obeys, each checked in the reference and in the candidate alone.
 
-Two sides that are wrong in the same way agree; a law is a third opinion. The boards are those that
-level 2 plays from, which seldom come up in games.
+Two sides that are wrong in the same way agree; a law is a third opinion. The boards are those
+of level 2, which are rare in games.
 """
 
 import weakref
@@ -55,12 +55,12 @@ def _played(lab, side, states, actions):
     return {path: np.concatenate([part[path][0] for part in parts]) for path in parts[0]}
 
 
-#: What each side made of the boards, so that every law asks for the same one step.
+#: Each side's step from the boards, so that every law uses the same one step.
 _MADE = weakref.WeakKeyDictionary()
 
 
 def _stepped(lab, side):
-    """Return states, actions i32[N, 2] and frames after a step of one side, made once."""
+    """Return states, actions i32[N, 2] and frames after a step of one side, computed once."""
     made = _MADE.setdefault(lab, {})
     if side not in made:
         states, actions = _boards(lab)
@@ -76,7 +76,7 @@ def _boards(lab):
 
 @pytest.fixture(params=SIDES)
 def twinstep_step(twinstep_lab, request):
-    """Return states before, the action i32[N] of who acts, and states after, of one side."""
+    """Return states before, the acting player's action i32[N], and states after, of one side."""
     states, actions, frames = _stepped(twinstep_lab, request.param)
     after = {p.removeprefix("state."): v for p, v in frames.items() if p.startswith("state.")}
     return states, actions[np.arange(BOARDS), states["asked"]], after
@@ -132,7 +132,7 @@ def test_points_are_those_of_what_was_knocked_out(twinstep_step):
         left = (before["zone"] == Zone.STACKS + slot) & (after["zone"] == Zone.DISCARD)
         gone += np.where(left.any(-1), POINTS[_top(before)[:, :, slot]], 0)
     given = (after["points"] - before["points"])[:, ::-1].astype(int)
-    # R35, R100: what leaves play by its own player's will gives nothing.
+    # R35, R100: Pokemon that leave play by their own player's will give nothing.
     willing = ((action >= SCRAP) & (action < SCRAP + 4)) | (
         (action >= PLAY) & (action < ATTACH) & (before["points"] == after["points"]).all(-1)
     )
@@ -158,7 +158,7 @@ def test_who_leaves_the_active_spot_and_who_evolves_has_no_conditions(twinstep_s
 
 
 def test_a_turn_that_is_ended_draws_and_hurts_as_the_checkup_says(twinstep_step):
-    """P6, P11: R72; a coin for each that is Burned and each that is Asleep, a pick of energy."""
+    """P6, P11: R72; a coin for each Burned and each Asleep one, a pick of energy."""
     before, action, after = twinstep_step
     ends = (action == END) & (before["ask"] == Ask.TURN)
     drawn = after["draws"].astype(int) - before["draws"]
@@ -224,7 +224,7 @@ def test_an_illegal_action_changes_nothing(twinstep_lab):
 
 
 def test_a_game_that_is_over_stays_as_it_is(twinstep_lab):
-    """P12: there is one outcome, nobody acts, and whatever is played changes nothing."""
+    """P12: there is one outcome, nobody acts, and no action changes anything."""
     for side in SIDES:
         _, _, after = _stepped(twinstep_lab, side)
         over = after["terminated"]
@@ -251,7 +251,7 @@ for _number, _card in enumerate(cards(), 1):
 
 @pytest.mark.parametrize("side", SIDES)
 def test_energies_of_other_types_make_the_same_step_with_those_types(twinstep_lab, side):
-    """P14: where nothing on a card speaks of a type: ends, attachments, vanilla attacks."""
+    """P14: where no card names a type: ends, attachments, vanilla attacks."""
     states, actions, after = _stepped(twinstep_lab, side)
     lane, ask = np.arange(BOARDS), states["ask"]
     mine = actions[lane, states["asked"]]
@@ -263,7 +263,7 @@ def test_energies_of_other_types_make_the_same_step_with_those_types(twinstep_la
     other = _relabelled({name: values[plain] for name, values in states.items()})
     got = _played(twinstep_lab, side, other, actions[plain])
     want = {p.removeprefix("state."): v[plain] for p, v in after.items() if "state." in p}
-    # Which type comes next is picked among the deck's types in their order, which stays.
+    # The next type is picked among the deck's types in their order, which stays.
     picked = want["turn"] > states["turn"][plain]
     for name, values in _relabelled(want).items():
         same = (got[f"state.{name}"] == values).reshape(len(picked), -1).all(-1)
@@ -281,7 +281,7 @@ def _relabelled(state):
     return new
 
 
-#: Of damage that nothing but weakness changes.
+#: Attacks whose damage only weakness changes.
 PLAIN = ("bonus", "blaze", "weakened", "weakened_until", "guarded", "guarded_until", "immune")
 TYPE = _table(lambda card: ord(card.type or " "))
 WEAK = _table(lambda card: ord(card.weakness or "-"))

@@ -1,4 +1,4 @@
-"""Level 3 at length: ten million frames that nobody has played before."""
+"""Level 3 at length: ten million frames that were never played before."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ from twinstep.testing.harness import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 
-#: Of all games together.
+#: Frames of all games together.
 FRAMES = 10_000_000
 #: Chunks recorded at a time.
 CHUNKS = 4
@@ -31,7 +31,7 @@ def _shows_a_game(facts, row):
 @pytest.mark.gates("lockstep")
 @pytest.mark.needs(when=_shows_a_game, why="played by the variant that shows the whole picture")
 def test_its_share_of_ten_million_random_frames_matches(twinstep_lab):
-    """TWINSTEP_SEED plays a run's episodes again; without it they are new each time."""
+    """Return a run's seed: TWINSTEP_SEED repeats one; without it episodes are new each time."""
     params = twinstep_lab.contract.params
     if twinstep_lab.reference.harness.imported:
         raise NeedsOracle("exported traces have the episodes they have")
@@ -43,8 +43,7 @@ def test_its_share_of_ten_million_random_frames_matches(twinstep_lab):
     for driver in _in_turn(twinstep_lab.contract.drivers):
         if frames >= share:
             break
-        done = f"{frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
-        said = f"{twinstep_lab.pair.label}: {done}"
+        said = f"{twinstep_lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
         twinstep_lab.reference.harness.settings.progress(said)
         chosen = rng.integers(2**32, size=(CHUNKS * lanes, 2), dtype=np.uint32)
         outcome = _compare(twinstep_lab, driver, chosen, lanes)
@@ -63,7 +62,7 @@ def _in_turn(drivers):
 
 
 def _compare(lab, driver, seeds, lanes):
-    """Record episodes u32[N, 2] aside, as the cache should not keep them, and replay them."""
+    """Record episodes u32[N, 2] outside the cache, which should not keep them, and replay them."""
     starts = starts_of(lab.contract, seeds)
     path = lab.pair.subject.driver(driver)
     with tempfile.TemporaryDirectory() as folder:

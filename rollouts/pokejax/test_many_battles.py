@@ -1,4 +1,4 @@
-"""Level 3: ten thousand battles that nobody has seen before, without one difference."""
+"""Level 3: ten thousand battles never seen before, without one difference."""
 
 import os
 
@@ -10,9 +10,9 @@ from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("pokejax")]
 
-#: In each of the two variants; played in parts, so that a difference is told early.
+#: In each of the two variants; played in parts, so that a difference is reported early.
 BATTLES, PART = 5000, 500
-#: A battle longer than this is cut.
+#: Battles longer than this are cut.
 HORIZON = 1100
 
 
@@ -21,7 +21,7 @@ HORIZON = 1100
     why="random-battle teams and random movesets only",
 )
 def test_ten_thousand_new_random_battles_match(twinstep_lab):
-    """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
+    """Random-battle teams and random movesets, half each; TWINSTEP_SEED repeats a seed."""
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
     twinstep_lab.notes["lines"] = [
         f"L3 {twinstep_lab.pair.label}: {BATTLES} battles of seed {seed}"
