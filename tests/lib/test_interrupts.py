@@ -10,6 +10,7 @@ import weakref
 
 import pytest
 
+from twinstep._lib import interrupts
 from twinstep._lib.interrupts import ended_as_by_ctrl_c
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -68,6 +69,61 @@ def test_a_signal_that_comes_inside_a_callback_still_ends_the_command(where, num
     with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
         command()
     assert signal.getsignal(number) == usual
+
+
+@pytest.fixture
+def slow_hook(monkeypatch):
+    """Make the hook outlast the delay, as on a busy machine: returns the calls so far."""
+    calls = []
+    soon = interrupts._interrupt_soon
+
+    def slow():
+        soon()
+        calls.append(None)
+        if len(calls) <= 3:
+            time.sleep(0.1)  # the next signal arrives now, inside the hook
+
+    monkeypatch.setattr(interrupts, "_AGAIN", 0.001)
+    monkeypatch.setattr(interrupts, "_interrupt_soon", slow)
+    return calls
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_an_interruption_that_falls_inside_the_hook_comes_again(slow_hook, number, capsys):
+    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+        _in_a_finaliser(lambda: os.kill(os.getpid(), number))
+        time.sleep(10)
+        pytest.fail("the signal was lost")
+    assert len(slow_hook) > 1, "no signal fell inside the hook"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_hook_that_may_be_interrupted_loses_the_signal(slow_hook, monkeypatch, capsys):
+    """The planted bug: raising wherever the signal arrives."""
+    monkeypatch.setattr(interrupts, "_inside_hook", lambda frame: False)
+    with ended_as_by_ctrl_c():
+        _in_a_finaliser(lambda: os.kill(os.getpid(), signal.SIGTERM))
+        time.sleep(0.3)
+    assert "Exception ignored in sys.unraisablehook" in capsys.readouterr().err
+
+
+def test_a_second_ctrl_c_inside_the_hook_is_not_lost(monkeypatch):
+    """What else the hook does takes time too: a finaliser's own error is printed there."""
+    shown = []
+
+    def slow(lost):
+        os.kill(os.getpid(), signal.SIGINT)
+        shown.append(lost.exc_type)
+
+    def fails():
+        raise ValueError("of a finaliser")
+
+    monkeypatch.setattr(sys, "__unraisablehook__", slow)
+    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+        _in_a_finaliser(fails)
+        time.sleep(10)
+        pytest.fail("the signal was lost")
+    assert shown == [ValueError]
 
 
 def test_what_else_is_dropped_is_shown_as_before(capsys):

@@ -1,13 +1,15 @@
-"""A signal that ends a command does end it, wherever Python was when it came."""
+"""End a command on a signal, wherever Python is when the signal arrives."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from typing import Any
+from types import FrameType
 
 #: As Ctrl-C, `kill`, and a terminal that is closed.
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -17,40 +19,63 @@ _AGAIN = 0.01
 
 @contextlib.contextmanager
 def ended_as_by_ctrl_c() -> Iterator[None]:
-    """All of these signals raise KeyboardInterrupt inside: nothing is lost.
+    """Raise KeyboardInterrupt inside on each of these signals; none is lost.
 
-    What is ignored, as below nohup, is ignored still.
+    A signal that is ignored, as below nohup, stays ignored.
     """
-    named = [n for n in _ENDING if signal.getsignal(n) == signal.SIG_DFL]
-    for number in named:
-        signal.signal(number, signal.default_int_handler)
-    usual, sys.unraisablehook = sys.unraisablehook, _raised_again
+    usual = {number: signal.getsignal(number) for number in _ENDING}
+    plain = (signal.SIG_DFL, signal.default_int_handler)
+    usual = {number: handler for number, handler in usual.items() if handler in plain}
+    for number in usual:
+        signal.signal(number, _interrupt)
+    usual_hook, sys.unraisablehook = sys.unraisablehook, _hook
     try:
         yield
     finally:
-        sys.unraisablehook = usual
-        for number in named:
-            signal.signal(number, signal.SIG_DFL)
+        sys.unraisablehook = usual_hook
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
 
-def _raised_again(lost: sys.UnraisableHookArgs, /) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Handle a signal: raise KeyboardInterrupt, but inside `_hook` only later.
+
+    Python prints and drops what its hook raises. The frames are searched because no timing keeps a
+    signal out: on a busy machine the hook is slower than any delay.
+    """
+    if _inside_hook(frame):
+        _interrupt_soon()
+        return
+    raise KeyboardInterrupt
+
+
+def _inside_hook(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _hook.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _hook(lost: sys.UnraisableHookArgs, /) -> None:
     """Interrupt again after an interruption that Python dropped.
 
-    It drops what is raised in callbacks of the garbage collector and of weak references, of which
-    JAX has some, and in finalisers. Not at once: that would be inside the same callback still.
+    Python drops exceptions of finalisers and of callbacks of the garbage collector and of weak
+    references, of which JAX has some. Not at once: that would still be inside the same callback.
     """
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _interrupt_soon()
+    else:
         sys.__unraisablehook__(lost)
-        return
-    timer = threading.Timer(_AGAIN, _interrupt)
-    timer.daemon = True
-    timer.start()
 
 
-def _interrupt() -> None:
+def _interrupt_soon() -> None:
+    """Start a thread that interrupts; unlike threading's, its start waits for nothing."""
+    _thread.start_new_thread(_interrupt_later, ())
+
+
+def _interrupt_later() -> None:
+    time.sleep(_AGAIN)
     for number in _ENDING:
-        handler: Any = signal.getsignal(number)
-        if handler == signal.default_int_handler:
+        if signal.getsignal(number) == _interrupt:
             # A real signal: what waits in the kernel is woken by no other.
             signal.pthread_kill(threading.main_thread().ident or 0, number)
             return
