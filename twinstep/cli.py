@@ -14,6 +14,7 @@ from twinstep import __version__
 from twinstep._lib.interrupts import ended_as_by_ctrl_c
 from twinstep.bench import breakdown_command
 from twinstep.bench import command as bench
+from twinstep.environment import Probe
 from twinstep.errors import CandidateBroken, ContractBroken, OracleFailed, UserError
 from twinstep.mutation import command as mutants
 from twinstep.play import command as play
@@ -105,21 +106,30 @@ def _parser() -> argparse.ArgumentParser:
 
 def _envs(args: argparse.Namespace) -> int:
     for name in registry.names():
-        env = registry.environment(name)
-        subject = registry.EnvVariant(env, env.variants[0])
-        probe = subject.probe
-        state = "can run" if not probe.problem else f"missing: {probe.problem}; {probe.mend}"
-        print(f"{name} ({subject.contract.version}): {env.doc}")
-        print(f"  oracle: {env.oracle.title}: {state}")
-        for pair in registry.pairs(subject):
-            lack = pair.probe
-            word = "can run" if not lack.problem else f"missing: {lack.problem}; {lack.mend}"
-            print(f"  candidate {pair.candidate.name}: {word}")
-        if named := [variant.name for variant in env.variants if variant.name]:
-            print(f"  variants: {', '.join(named)}")
-        for parameter in env.parameters:
-            print(f"  --set {parameter.name}={parameter.default}: {parameter.doc}")
+        try:
+            print(*_env_lines(name), sep="\n")
+        except UserError as error:  # one broken declaration hides no other environment
+            print(f"{name}: broken: {error}")
     return 0
+
+
+def _env_lines(name: str) -> list[str]:
+    """Describe an environment; UserError if a part of its declaration is broken."""
+    env = registry.environment(name)
+    subject = registry.EnvVariant(env, env.variants[0])
+    lines = [f"{name} ({subject.contract.version}): {env.doc}"]
+    lines.append(f"  oracle: {env.oracle.title}: {_state(subject.probe)}")
+    for pair in registry.pairs(subject):
+        lines.append(f"  candidate {pair.candidate.name}: {_state(pair.probe)}")
+    if named := [variant.name for variant in env.variants if variant.name]:
+        lines.append(f"  variants: {', '.join(named)}")
+    for parameter in env.parameters:
+        lines.append(f"  --set {parameter.name}={parameter.default}: {parameter.doc}")
+    return lines
+
+
+def _state(probe: Probe) -> str:
+    return "can run" if not probe.problem else f"missing: {probe.problem}; {probe.mend}"
 
 
 def _replay(args: argparse.Namespace) -> int:

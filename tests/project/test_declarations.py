@@ -2,11 +2,14 @@
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
+import twinstep
+from twinstep.cli import main
 from twinstep.environment import Variant
 from twinstep.errors import UserError
 from twinstep.project import registry, source_view
@@ -35,6 +38,79 @@ def test_tables_that_are_none_are_named(tmp_path, monkeypatch, text):
     with pytest.raises(UserError, match=r"\[tool.twinstep.envs\] .* are tables") as error:
         registry.names()
     assert "\n" not in str(error.value)
+
+
+#: Name -> (its module, what `twinstep envs` says of it).
+BROKEN = {
+    "absent": ("", "declared as absent:ENV, which cannot be imported: ModuleNotFoundError: "),
+    "syntax": ("1 +", "cannot be imported: SyntaxError: "),
+    "raising": ("1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
+    "nameless": ("OTHER = 1", "cannot be imported: AttributeError: "),
+    "other": ("ENV = 3", "declared as other:ENV, which is no Environment"),
+    "slip": ("def contract(params): return params['absent']", "raises KeyError: 'absent'"),
+    "lazy": ("def contract(params): import no_such_part", "cannot be imported: No module named"),
+    "none": ("def contract(params): pass", "the contract of none is a NoneType, not a Contract"),
+    "empty": ("VARIED = dict(variants=())", "declared as empty:ENV, which has no variants"),
+}
+SOUND = """
+import dataclasses
+from twinstep.tests.toys.faulty import FAULTY
+ENV = dataclasses.replace(
+    FAULTY, name=__name__, **({"contract": contract} if "contract" in globals() else VARIED)
+)
+"""
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """A project that declares every kind of broken environment beside a sound one."""
+    lines = ["[tool.twinstep.envs]", 'faulty = "twinstep.tests.toys.faulty:FAULTY"']
+    for name, (text, _) in BROKEN.items():
+        lines.append(f'{name} = "{name}:ENV"')
+        if text:
+            whole = "contract" in text or "VARIED" in text
+            (tmp_path / f"{name}.py").write_text(text + "\n" + SOUND * whole)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (tmp_path / "pyproject.toml").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in BROKEN:
+        sys.modules.pop(name, None)
+
+
+def test_a_broken_declaration_is_one_line_and_hides_no_environment(broken, capsys):
+    assert main(["envs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, (_, says) in BROKEN.items():
+        (line,) = (line for line in lines if line.startswith(f"{name}"))
+        assert line.startswith(f"{name}: broken: ")
+        assert says in line
+    for name in ("faulty", "pong"):
+        (place,) = (n for n, line in enumerate(lines) if line.startswith(f"{name} ("))
+        assert lines[place + 1].startswith("  oracle: ")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_declaration_is_an_error_where_it_is_asked_for_and_nowhere_else(broken, name):
+    with pytest.raises(UserError, match=f"{name}"):
+        EnvVariant(registry.environment(name), Variant("", {})).contract  # noqa: B018
+    with pytest.raises(UserError, match=re.escape(BROKEN[name][1])):
+        twinstep.make(f"{name}-v0")
+    with pytest.raises(UserError, match=r"unknown environment 'pnog-v0'; did you mean 'pong-v0'"):
+        twinstep.make("pnog-v0")
+    assert registry.environment("faulty").name == "faulty"
+
+
+def test_an_environment_whose_probe_raises_is_listed_as_broken(broken, monkeypatch, capsys):
+    oracle = dataclasses.replace(FAULTY.oracle, probe=f"{__name__}:_raises")
+    wrong = dataclasses.replace(FAULTY, oracle=oracle)
+    monkeypatch.setattr(registry, "names", lambda: ["faulty"])
+    monkeypatch.setattr(registry, "environment", lambda name: wrong)
+    assert main(["envs"]) == 0
+    assert capsys.readouterr().out == (
+        f"faulty: broken: the oracle's probe, {__name__}:_raises raises ZeroDivisionError: a slip\n"
+    )
 
 
 def _raises(params):

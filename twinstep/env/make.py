@@ -18,6 +18,7 @@ from twinstep.contract import ActionSpace, Contract, Field
 from twinstep.env import finite_check, serialization
 from twinstep.env.host_engine import NativeEngine, OracleEngine
 from twinstep.env.jax_engine import compiled
+from twinstep.env.spaces import BoxSpace, DiscreteSpace, action_space, observation_space
 from twinstep.env.timestep import StartTable, TimeStep, lane_seeds, with_players
 from twinstep.environment import Variant
 from twinstep.errors import OracleMissing, UserError
@@ -77,16 +78,19 @@ def make(
 def _name_of(id: str) -> str:
     names = registry.names()
     if id in names:
-        env = registry.environment(id)
-        version = EnvVariant(env, Variant("", {})).contract.version
-        raise UserError(f"environments have versions: write '{version}'")
+        raise UserError(f"environments have versions: write '{_version(id)}'")
     name = id.rpartition("-v")[0]
     if name not in names:
-        versions = [
-            EnvVariant(registry.environment(n), Variant("", {})).contract.version for n in names
-        ]
+        versions = []
+        for known in names:
+            with contextlib.suppress(UserError):  # a broken declaration concerns only its own id
+                versions.append(_version(known))
         raise registry.unknown("environment", id, versions)
     return name
+
+
+def _version(name: str) -> str:
+    return EnvVariant(registry.environment(name), Variant("", {})).contract.version
 
 
 class Env:
@@ -130,18 +134,25 @@ class Env:
             methods = begin, step, rollout, made.frame
         self._reset, self._step, self._rollout, self._frame = methods
 
-    def reset(self, seed: int | Array = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
+    def reset(
+        self, seed: int | Array = 0, lanes: int | None = None, *, num_envs: int | None = None
+    ) -> tuple[Any, TimeStep]:
         """Begin an episode in every lane.
 
         seed: lane k of `lanes` (default 1) begins with seed (seed + k, 0); or u32[N, 2],
-        every lane's own.
+        every lane's own. num_envs: Gymnasium's name for `lanes`.
         """
+        if lanes is not None and num_envs is not None:
+            raise ValueError(f"lanes={lanes} and num_envs={num_envs} mean the same: give one")
+        count = lanes if num_envs is None else num_envs
         if isinstance(seed, int | np.integer):
-            seeds: Any = lane_seeds(int(seed), 1 if lanes is None else lanes)
+            seeds: Any = lane_seeds(int(seed), 1 if count is None else count)
         else:
             seeds = seed
             if seeds.ndim != 2 or seeds.shape[1] != 2:
                 raise ValueError(f"seeds have shape {list(seeds.shape)}; expected [N, 2]")
+            if num_envs not in (None, len(seeds)):
+                raise ValueError(f"num_envs={num_envs}, but there are {len(seeds)} seeds")
         with self._precision():
             return self._reset(seeds)
 
@@ -198,6 +209,16 @@ class Env:
     def action(self) -> ActionSpace:
         """The action space."""
         return self.contract.action
+
+    @property
+    def observation_space(self) -> BoxSpace:
+        """One player's observation space in Gymnasium's terms: low, high, shape, dtype."""
+        return observation_space(self.contract.observation)
+
+    @property
+    def action_space(self) -> DiscreteSpace | BoxSpace:
+        """One player's action space in Gymnasium's terms: n, or low and high; shape, dtype."""
+        return action_space(self.contract.action)
 
     def decode(self, obs: Array) -> dict[str, Array]:
         """Return an observation [..., K] by the names of its elements."""

@@ -120,6 +120,8 @@ def _load_declared(what: str, path: str, kind: type) -> Any:
         raise UserError(f"{what} is declared as {path}, which cannot be imported: {why}") from error
     if not isinstance(found, kind):
         raise UserError(f"{what} is declared as {path}, which is no {kind.__name__}")
+    if isinstance(found, Environment) and not found.variants:
+        raise UserError(f"{what} is declared as {path}, which has no variants")
     return found
 
 
@@ -151,8 +153,15 @@ class EnvVariant:
     @functools.cached_property
     def contract(self) -> Contract:
         """The contract under this variant's parameters."""
-        with _of_the_project(f"the contract of {self.label}"):
-            return self.env.contract(self.env.params(self.variant.params))
+        what = f"the contract of {self.label}"
+        try:
+            with _of_the_project(what):
+                contract = self.env.contract(self.env.params(self.variant.params))
+        except ImportError as error:
+            raise UserError(f"{what} cannot be imported: {error}") from error
+        if not isinstance(contract, Contract):
+            raise UserError(f"{what} is a {type(contract).__name__}, not a Contract")
+        return contract
 
     @functools.cached_property
     def probe(self) -> Probe:
