@@ -90,10 +90,13 @@ def slow_hook(monkeypatch):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_an_interruption_that_falls_inside_the_hook_comes_again(slow_hook, number, capsys):
-    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+    def command():
         _in_a_finaliser(lambda: os.kill(os.getpid(), number))
         time.sleep(10)
         pytest.fail("the signal was lost")
+
+    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+        command()
     assert len(slow_hook) > 1, "no signal fell inside the hook"
     assert capsys.readouterr().err == ""
 
@@ -119,10 +122,14 @@ def test_a_second_ctrl_c_inside_the_hook_is_not_lost(monkeypatch):
         raise ValueError("of a finaliser")
 
     monkeypatch.setattr(sys, "__unraisablehook__", slow)
-    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+
+    def command():
         _in_a_finaliser(fails)
         time.sleep(10)
         pytest.fail("the signal was lost")
+
+    with pytest.raises(KeyboardInterrupt), ended_as_by_ctrl_c():
+        command()
     assert shown == [ValueError]
 
 

@@ -80,23 +80,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 def observation_space(env: Env) -> gymnasium.spaces.Box:
     """Return one player's observation space."""
-    field = env.observation
-    dtype: Any = np.dtype(field.dtype)
-    low, high = _bounds(field.low, field.high, dtype)
-    return gymnasium.spaces.Box(low, high, field.shape, dtype)
+    space = env.observation_space
+    dtype: Any = space.dtype
+    return gymnasium.spaces.Box(space.low, space.high, space.shape, dtype)
 
 
 def action_space(env: Env) -> gymnasium.spaces.Space[Any]:
-    """Return one player's action space."""
+    """Return one player's action space; a real-valued action without axes gets one."""
     action = env.action
     if isinstance(action, Box):
         dtype: Any = np.dtype(action.dtype)
         return gymnasium.spaces.Box(action.low, action.high, action.shape or (1,), dtype)
     return gymnasium.spaces.Discrete(action.n)
-
-
-def _bounds(low: float | None, high: float | None, dtype: np.dtype) -> tuple[Any, Any]:
-    if dtype.kind == "f":
-        return (-np.inf if low is None else low), (np.inf if high is None else high)
-    limits = np.iinfo(dtype)
-    return (limits.min if low is None else low), (limits.max if high is None else high)

@@ -31,9 +31,11 @@ class Torch:
         self._dtype = getattr(torch, str(dtype))
         self.device = torch.device("cpu" if env.platform == "cpu" else "cuda")
 
-    def reset(self, seed: int = 0, lanes: int | None = None) -> tuple[Any, TimeStep]:
-        """Begin an episode in every lane: lane k with seed (seed + k, 0)."""
-        state, now = self.env.reset(seed, lanes)
+    def reset(
+        self, seed: int = 0, lanes: int | None = None, *, num_envs: int | None = None
+    ) -> tuple[Any, TimeStep]:
+        """Begin an episode in every lane: lane k with seed (seed + k, 0); see `Env.reset`."""
+        state, now = self.env.reset(seed, lanes, num_envs=num_envs)
         return state, _tensors(now)
 
     def step(self, state: Any, actions: torch.Tensor) -> tuple[Any, TimeStep]:
