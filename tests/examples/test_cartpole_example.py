@@ -53,7 +53,8 @@ def folder(pinned, tmp_path_factory):
 def run(folder):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
     # A stale .pyc would stand for a file edited twice in one second.
-    env |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    env |= {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def go(*command):
         done = subprocess.run(
@@ -64,6 +65,19 @@ def run(folder):
     code, text = go(*INSTALL)
     assert code == 0, text
     return go
+
+
+#: Beside `from twinstep import ...`; the drivers' stateless noise has no name there.
+PUBLIC = {"twinstep", "twinstep.adapters", "twinstep.drivers"}
+
+
+@pytest.mark.parametrize("folder", ["cartpole/twinstep_cartpole", "notebooks"])
+def test_examples_import_the_public_face_alone(folder):
+    paths = [p for p in (ROOT / "examples" / folder).rglob("*") if p.suffix in (".py", ".ipynb")]
+    assert len(paths) >= 5
+    for path in paths:
+        modules = re.findall(r"\b(?:from|import) (twinstep(?:\.\w+)*)\b", path.read_text())
+        assert set(modules) <= PUBLIC, path
 
 
 def _steps():

@@ -3,9 +3,11 @@
 import ast
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,9 @@ from twinstep.compare import autoreset
 from twinstep.env.timestep import TimeStep
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
+from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
+from twinstep.scaffold.render import TEMPLATES
 from twinstep.tests.support import init_projects
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.project_folder import HANGS
@@ -52,7 +56,9 @@ def init(oracle, *more):
 def run(folder, *command, **variables):
     """Run a module in a folder, as its user does; nothing is known of twinstep's own checkout."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
+    path = [variables.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TWINSTEP_CACHE": str(folder / ".cache")} | variables
+    env |= {"PYTHONPATH": os.pathsep.join(filter(None, path))}
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=folder, env=env, capture_output=True, text=True,
         timeout=HANGS,
@@ -159,6 +165,56 @@ def test_starts_vary_and_stay_in_the_range_of_the_references_own(id, empty, monk
     assert (spread >= 0.95 * whole).all()
 
 
+def test_a_project_says_that_its_runs_are_twinsteps(empty):
+    assert init("gymnasium:MountainCar-v0") == 0
+    told = tomllib.loads((empty / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    assert told["twinstep"] is True
+    assert told["addopts"][:3] == ["--pyargs", "--env", "mountaincar"]
+
+
+IMPORTS = re.compile(r"^ *(?:from|import) (twinstep(?:\.\w+)*)\b", re.MULTILINE)
+
+
+@pytest.mark.parametrize("what", ["MountainCar-v0", "FrozenLake-v1", "header"])
+def test_a_project_imports_the_public_face_alone(what, empty):
+    (empty / "env.h").write_text(init_projects.HEADER)
+    oracle = "header:env.h" if what == "header" else f"gymnasium:{what}"
+    assert init(oracle, "--name", "mine") == 0
+    for path in empty.rglob("*.py"):
+        assert set(IMPORTS.findall(path.read_text())) <= {"twinstep"}, path
+
+
+@pytest.mark.parametrize(
+    "path", sorted(TEMPLATES.rglob("*.txt")), ids=lambda path: path.parent.name
+)
+def test_no_template_imports_more_than_the_public_face(path):
+    """Of every condition, gymnax's too."""
+    assert set(IMPORTS.findall(path.read_text())) <= {"twinstep"}
+
+
+def test_a_derived_name_that_is_taken_gives_the_next_free_one(empty, capsys, monkeypatch):
+    """The README's own example in a checkout, where examples/cartpole is installed."""
+    names = [*registry.names(), "mountaincar", "mountaincar2"]
+    monkeypatch.setattr(registry, "names", lambda: names)
+    assert init("gymnasium:MountainCar-v0") == 0
+    lines = capsys.readouterr().out.splitlines()
+    (said,) = (line for line in lines if "already" in line)
+    assert said == (
+        "There is an environment 'mountaincar' already, so this one is 'mountaincar3': --name "
+        "gives another."
+    )
+    assert written(empty) == {name.replace("P/", "twinstep_mountaincar3/") for name in FILES}
+    declared = generated(empty, "mountaincar3", "declared", monkeypatch).MOUNTAINCAR3
+    assert declared.name == "mountaincar3"
+    assert declared.contract({}).version == "mountaincar3-v0"
+    assert '"--env", "mountaincar3"' in (empty / "pyproject.toml").read_text()
+
+
+def test_a_free_name_is_kept_without_a_word(empty, capsys):
+    assert init("gymnasium:MountainCar-v0") == 0
+    assert "already" not in capsys.readouterr().out
+
+
 def test_starts_that_cannot_be_placed_are_said_and_marked(empty, capsys):
     assert init("gymnasium:FrozenLake-v1") == 0
     (line,) = (text for text in capsys.readouterr().out.splitlines() if "NOT matched" in text)
@@ -184,6 +240,7 @@ def test_a_state_that_does_not_hold_everything_is_not_placed(slides):
         (["gymnasium:MountainCar-v0", "--candidate", "brax:x"], "write gymnax:ID, or leave it out"),
         (["gymnasium:CartPole-v1", "--name", "Pole"], "'Pole' is no name: choose small letters"),
         (["gymnasium:CartPole-v1", "--name", "pong"], "'pong' already: choose another --name"),
+        (["header:env.h", "--name", "pong"], "'pong' already: choose another --name"),
         (["header:no.h"], "--oracle header:no.h: No such file or directory"),
         (["header:env.h", "--candidate", "gymnax:x"], "leave it out"),
         (["header:Env.2.h"], "'Env.2' is no name: choose small letters, digits and _ with --name"),
@@ -550,16 +607,17 @@ def test_gymnax_differs_in_the_last_bits_of_its_first_step_until_it_computes_in_
     """A true finding, shrunk to one step, and its mend: both sides begin in the same state."""
     pytest.importorskip("gymnax", reason="gymnax is not installed", exc_type=ImportError)
     assert init("gymnasium:CartPole-v1", "--candidate", "gymnax:CartPole-v1") == 0
+    (package,) = (path.name for path in empty.glob("twinstep_cartpole*"))
     code, text = run(empty, "pytest", *EPISODES)
     assert code == 1, text
     assert "at step 1 of 1" in text
     assert "`obs.x_dot` is" in text
     assert "at reset" not in text
-    candidate = empty / "twinstep_cartpole/fast/candidate.py"
+    candidate = empty / package / "fast/candidate.py"
     fill(candidate, [('DTYPE = "float32"', 'DTYPE = "float64"')])
     code, text = run(empty, "pytest", *SHORT)
     assert code == 0, text
-    assert "cartpole-gymnax (float64 on cpu): equal" in text
+    assert f"{package.removeprefix('twinstep_')}-gymnax (float64 on cpu): equal" in text
 
 
 @pytest.mark.parametrize("id", PLACED)

@@ -28,7 +28,9 @@ _TESTS = re.compile(r"(test_.*|.*_test)\.py")
 #: Packages that a JAX candidate may import, beside itself and the contracts.
 PACKAGES = (
     "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.frames",
-    "twinstep.jax_candidate.JaxCandidate", "twinstep.protocols.ModuleCall", "__future__",
+    "twinstep.Contract", "twinstep.Frame", "twinstep.JaxCandidate", "twinstep.ModuleCall",
+    "twinstep.Start", "twinstep.jax_candidate.JaxCandidate", "twinstep.protocols.ModuleCall",
+    "__future__",
     "collections", "copy", "csv", "dataclasses", "enum", "functools", "itertools", "json", "math",
     "operator", "pathlib", "types", "typing",
 )  # fmt: skip

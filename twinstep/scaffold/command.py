@@ -6,6 +6,7 @@ What is written starts with reset and step alone; `templating` has the files' te
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 from pathlib import Path
@@ -34,7 +35,9 @@ def add_to(commands: Any) -> None:
     init.add_argument(
         "--candidate", metavar="KIND:WHAT", help=f"{CANDIDATES}; default: a skeleton in JAX"
     )
-    init.add_argument("--name", help="the environment's name; default: made of the oracle's")
+    init.add_argument(
+        "--name", help="the environment's name; default: a free one like the oracle's"
+    )
     init.set_defaults(run=run)
 
 
@@ -45,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--oracle {args.oracle}: write {ORACLES}")
     name = _name(args.name, what, kind)
     _require_free(args.folder, name)
-    if name in registry.names():
-        raise UserError(f"there is an environment '{name}' already: choose another --name")
+    name, renamed = _free_name(name, args.name is not None)
+    _require_free(args.folder, name)
     if kind == "gymnasium":
         files, notes = _gymnasium(name, what, _candidate_id(args.candidate))
     else:
@@ -56,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
             )
         files, notes = _header(name, Path(what), args.folder)
     _write(args.folder, files)
-    print(*[f"wrote {args.folder / path}" for path in files], *notes, sep="\n")
+    print(*[f"wrote {args.folder / path}" for path in files], *renamed, *notes, sep="\n")
     print(_next(args.folder))
     return 0
 
@@ -77,6 +80,22 @@ def _name(given: str | None, what: str, kind: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserError(f"'{name}' is no name: choose small letters, digits and _ with --name")
     return name
+
+
+def _free_name(name: str, chosen: bool) -> tuple[str, list[str]]:
+    """Return a name that no environment has, and the line that says why it is another one.
+
+    chosen: whether the user gave the name; a taken one is then a UserError, not replaced.
+    """
+    taken = registry.names()
+    if name not in taken:
+        return name, []
+    if chosen:
+        raise UserError(f"there is an environment '{name}' already: choose another --name")
+    free = next(f"{name}{n}" for n in itertools.count(2) if f"{name}{n}" not in taken)
+    return free, [
+        f"There is an environment '{name}' already, so this one is '{free}': --name gives another."
+    ]
 
 
 def _require_free(folder: Path, name: str) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from twinstep.frames import Start
+from twinstep import Start
 from twinstep.reference.recording import record
 from twinstep_cartpole.contract import EVENTS, STEPS, contract
 from twinstep_cartpole.drivers import balancing

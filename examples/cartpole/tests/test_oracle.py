@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from twinstep.frames import Start
+from twinstep import Start
 from twinstep_cartpole.contract import EVENTS, contract
 from twinstep_cartpole.oracle import upstream
 from twinstep_cartpole.oracle.bridge import CartPoleOracle

@@ -21,8 +21,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from twinstep.contract import Contract, Discrete, Field, Measure, Module, Randomness
-from twinstep.plans import PPO, Transfer
+from twinstep import (
+    PPO,
+    Contract,
+    Discrete,
+    Field,
+    Measure,
+    Module,
+    Randomness,
+    Transfer,
+)
 
 PARTS = ("x", "x_dot", "theta", "theta_dot")
 

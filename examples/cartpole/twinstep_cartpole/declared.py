@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twinstep.environment import CandidateRef, Environment, OracleRef
+from twinstep import CandidateRef, Environment, OracleRef
 from twinstep_cartpole.contract import contract
 
 _FAST = "twinstep_cartpole/fast"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twinstep.contract import Contract
+from twinstep import Contract, Frame, Start
 from twinstep.drivers import Act, Look, noise
-from twinstep.frames import Frame, Start
 
 #: Where each kind of lane wants the cart: two stay, two leave the track.
 TARGETS = np.array([0.0, 0.0, 4.0, -4.0])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from twinstep.contract import Contract
-from twinstep.frames import Array, Fields, Frame, Start
-from twinstep.jax_candidate import JaxCandidate
-from twinstep.protocols import ModuleCall
+from twinstep import Contract, Frame, JaxCandidate, ModuleCall, Start
 from twinstep_cartpole.fast import rules
 
 
@@ -34,7 +32,7 @@ RESULTS = ("reward", "terminated", "truncated")
 
 
 class CartPoleJax(JaxCandidate):
-    """See twinstep's protocols.Candidate."""
+    """See twinstep.Candidate."""
 
     def __init__(self, contract: Contract) -> None:
         super().__init__(
@@ -81,7 +79,7 @@ def frame(state: State) -> Frame:
     )
 
 
-def load(fields: Fields) -> State:
+def load(fields: Mapping[str, Any]) -> State:
     """Continue from a frame's state."""
     known = {name: fields[name] for name in State._fields if name not in RESULTS}
     return State(**known, reward=jnp.float32(0), terminated=jnp.bool_(False),
@@ -95,9 +93,9 @@ def _named(contract: Contract, name: str) -> Callable[..., dict[str, Array]]:
 
 
 def explain(
-    call: Callable[[str, Fields], dict[str, Array]],
+    call: Callable[[str, Mapping[str, Any]], dict[str, Array]],
     contract: Contract,
-    state: Fields,
+    state: Mapping[str, Any],
     action: Array,
 ) -> list[ModuleCall]:
     """List the module calls of one step of one lane, in order.

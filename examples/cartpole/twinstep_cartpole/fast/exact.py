@@ -8,9 +8,7 @@ does, as long as the compiler cannot tell that it changes nothing.
 from __future__ import annotations
 
 import jax.numpy as jnp
-from jax import lax
-
-from twinstep.frames import Array
+from jax import Array, lax
 
 #: The bits of one particular NaN. No value here is a NaN, which only we know.
 _NEVER = 0x7FF8_DEAD_BEEF_0001

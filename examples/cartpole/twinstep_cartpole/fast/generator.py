@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax.numpy as jnp
-
-from twinstep.frames import Array
+from jax import Array
 
 POOL = 4
 INIT_A, MULT_A = 0x43B0D7E5, 0x931E8875

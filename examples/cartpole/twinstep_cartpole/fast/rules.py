@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
+from jax import Array
 
-from twinstep.frames import Array
 from twinstep_cartpole.fast import generator
 from twinstep_cartpole.fast.exact import divided, rounded
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from twinstep.contract import Contract
-from twinstep.frames import Fields, Frame, Start
+from twinstep import Contract, Frame, Start
 from twinstep_cartpole.oracle import modules
 
 WORD = 2**32
 
 
 class CartPoleOracle:
-    """One episode; see twinstep's protocols.Oracle."""
+    """One episode; see twinstep.Oracle."""
 
     def __init__(self, contract: Contract) -> None:
         # Stepping on after the end is asked for on purpose; the reference warns of it.
@@ -40,7 +40,7 @@ class CartPoleOracle:
         self._events[:] = self._happened(before, terminated, truncated)
         return self._frame(obs, float(reward), terminated, truncated)
 
-    def load(self, state: Fields) -> None:
+    def load(self, state: Mapping[str, Any]) -> None:
         """Continue from a frame's state."""
         parts = [state[name] for name in ("x", "x_dot", "theta", "theta_dot")]
         beyond = int(state["beyond"])
@@ -54,7 +54,7 @@ class CartPoleOracle:
             "state": dict(zip(("state", "inc"), numbers, strict=True))
         }
 
-    def call(self, module: str, inputs: Fields) -> dict[str, np.ndarray]:
+    def call(self, module: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Evaluate one module on inputs with a leading N."""
         return modules.call(self, self._contract, module, inputs)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.environment import Probe
+from twinstep import Probe
 
 PACKAGE = "gymnasium"
 VERSION = "1.4.0"
