@@ -1,4 +1,4 @@
-"""Random play where not every action is legal: what a drawn action stands for."""
+"""Map drawn actions to legal ones, for random play under a legal action mask."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _BITS = 32
 def legalise(actions: Any, legal: Any, arrays: ModuleType = np) -> Any:
     """Map each action [..., P] to a legal one: itself, else the (action mod count)-th legal.
 
-    legal: bool[..., P, A], None if all are; arrays is the module (numpy or jax.numpy). Players
-    without a legal action (who do not decide now) get 0. The mapping keeps shrunk action lists
-    playable: dropping a step never makes the rest illegal.
+    legal: bool[..., P, A], None if all are; arrays: numpy or jax.numpy. Players without a legal
+    action, who do not decide now, get 0. The mapping keeps shrunk action lists playable: dropping
+    a step never makes the rest illegal.
     """
     if legal is None:
         return actions
@@ -28,9 +28,9 @@ def legalise(actions: Any, legal: Any, arrays: ModuleType = np) -> Any:
 def nth_legal(number: Any, legal: Any, arrays: ModuleType = np) -> Any:
     """Return the (number mod count)-th legal action i32[...], 0 where none is legal.
 
-    number: integers [...], not negative. legal: bool[..., A].
+    number: non-negative integers [...]. legal: bool[..., A].
     """
-    # Bits of words, not running sums of the mask: XLA makes those as long as the mask is wide.
+    # Bits of words, not running sums of the mask: in XLA their cost grows with the mask's width.
     words = _packed(legal, arrays)
     counts = arrays.bitwise_count(words).astype(arrays.int32)
     least = [arrays.zeros_like(counts[..., 0])]
@@ -54,7 +54,7 @@ def nth_legal(number: Any, legal: Any, arrays: ModuleType = np) -> Any:
 
 
 def _packed(legal: Any, arrays: ModuleType) -> Any:
-    """Return a mask bool[..., A] as words u32[..., ceil(A / 32)], the first action's bit lowest."""
+    """Pack a mask bool[..., A] into words u32[..., ceil(A / 32)], the first action in bit 0."""
     missing = -legal.shape[-1] % _BITS
     whole = arrays.concatenate([legal, arrays.zeros((*legal.shape[:-1], missing), bool)], -1)
     bits = arrays.uint32(1) << arrays.arange(_BITS, dtype=arrays.uint32)

@@ -35,7 +35,7 @@ INTERRUPTED = 130
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return its exit code, as `run` does.
 
-    argv: None for the process's own, where an interruption ends the process at once.
+    argv: None for the process's own; an interruption then ends the process at once.
     """
     return run(_parser().parse_args(argv), leave=argv is None)
 
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
 def run(args: argparse.Namespace, leave: bool = False) -> int:
     """Run a parsed command; return its exit code.
 
-    0: success. 1: a difference, or a side that cannot answer. 4: an error the user can mend.
+    0: success. 1: a difference, or a side that cannot answer. 4: an error the user can fix.
     leave: end the process at once when interrupted.
     """
     try:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, leave: bool = False) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once: XLA, if it is compiling, would not outlive Python's own end."""
+    """End the process at once: an XLA that is compiling would crash during Python's shutdown."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

@@ -1,8 +1,7 @@
-"""The contract: what a reference and its fast implementation agree on, as data.
+"""The contract between a reference and its fast implementation, as data.
 
 A contract holds names, shapes, ranges and rules. It never holds code that computes an
-observation, a mask or a transition: if both sides called the same function, a bug in it
-would be invisible.
+observation, a mask or a transition: a bug in a function that both sides call is invisible.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from twinstep.plans import Transfer
 
 
 class Role(enum.Enum):
-    """What a state field is for. Every field of the reference's state has one.
+    """The role of a state field. Every field of the reference's state has one.
 
     COMPARED: must agree, and `load` needs it.
-    HIDDEN: must agree and `load` needs it, but it is dear to read, so frames lack it: the oracle is
-        asked for it (`hidden`) where a state is handed over, as in a witness of one step.
+    HIDDEN: compared and required by `load`, but expensive to read. Frames omit it; the oracle's
+        `hidden()` is called only where a state is handed over, as in a one-step witness.
     DERIVED: must agree, but follows from other fields, so `load` may ignore it.
-    IRRELEVANT: is not compared; a generic test perturbs it and finds nothing else changed.
+    IRRELEVANT: not compared; a generic test perturbs it and requires that nothing else changes.
     """
 
     COMPARED = "compared"
@@ -41,9 +40,9 @@ class Role(enum.Enum):
 class Field:
     """One named array.
 
-    shape: without the leading batch axes. low, high: the closed range that tests draw
-    from; for a state field the range of its reachable values as far as known.
-    step: the grid that tests draw from (1 for whole numbers held in a float; 0 for any value).
+    shape: without the leading batch axes. low, high: the closed range that tests draw from; for
+        a state field the known range of its reachable values.
+    step: the grid that tests draw from (1 for whole numbers in a float; 0 for any value).
     names: names of the elements along the last axis, used in reports.
     large: stored as per-step digests plus compressed deltas (RAM, pixels).
     """
@@ -62,7 +61,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Discrete:
-    """Actions 0 .. n-1, held as int32. names: what each action means, for reports."""
+    """Actions 0 .. n-1, held as int32. names: the meaning of each action, for reports."""
 
     n: int
     names: tuple[str, ...] = ()
@@ -75,8 +74,8 @@ class Discrete:
 class Box:
     """Real-valued actions in [low, high], held in `dtype` with `shape`.
 
-    beyond: tests also draw actions up to this factor outside the range, because a
-    reference may clip, clamp or charge for them in its own way. 1 stays inside.
+    beyond: tests also draw actions up to this factor outside the range, because a reference may
+    clip, clamp or charge for them in its own way. 1 stays inside.
     """
 
     low: float
@@ -94,14 +93,14 @@ class Module:
     """A part of the step that both sides can call alone through `call(name, inputs)`.
 
     inputs: the arrays it takes; their ranges are its level 1 domain. `action` may be one.
-    outputs: the arrays it returns. An output named like a frame path (`reward`, `obs`) or a
-        state field says that the module owns that field, which is how a difference is
-        attributed where the module cannot be called.
-    owns: the fields it owns instead, if its outputs say more than what is its own.
-    needs: modules that come before it; the first differing one in this order is named.
+    outputs: the arrays it returns. By an output named like a frame path (`reward`, `obs`) or a
+        state field, the module owns that field: differences are attributed by ownership where
+        the module cannot be called.
+    owns: the fields it owns instead, if its outputs include fields of other modules.
+    needs: modules that come before it; reports name the first differing one in this order.
     landmarks: constants at which its behaviour may change; tests put inputs on them, next
         to them, and at these distances from each other.
-    source: where the reference has it (`pong.h:88-97`); shown as `source_view` allows.
+    source: its place in the reference (`pong.h:88-97`); shown as `source_view` allows.
     """
 
     name: str
@@ -114,13 +113,13 @@ class Module:
     owns: tuple[str, ...] | None = None
 
     def owned(self) -> set[str]:
-        """Return the names of the fields that it owns."""
+        """Return the names of the fields that the module owns."""
         return {f.name for f in self.outputs} if self.owns is None else set(self.owns)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number printed with the coverage: the `reduce` (max, min, absmax) of a frame path."""
+    """A number printed with the coverage: a frame path reduced by `max`, `min` or `absmax`."""
 
     name: str
     path: str
@@ -129,14 +128,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Randomness:
-    """How the two sides come to draw the same numbers.
+    """The scheme by which both sides draw the same numbers.
 
     scheme: one sentence, printed in the header.
-    draws: the state field that counts draws, compared like any other; "" if there are none.
+    draws: the state field that counts draws, compared like any other; "" if there is none.
     parts: named randomised parts of an episode's start and the frame paths that show them;
         generic tests require that each varies, and varies without the others.
-    between: `module:callable`, called as `between(before, after)` with two states' fields: how many
-        numbers were drawn from one to the other, None if it cannot be told. "" if nothing tells.
+    between: `module:callable`, called as `between(before, after)` with two states' fields; returns
+        the count of numbers drawn in between, None if it is unknown. "" if there is no such call.
     """
 
     scheme: str
@@ -147,34 +146,33 @@ class Randomness:
 
 @dataclass(frozen=True)
 class Contract:
-    """Everything agreed for one environment under one choice of parameters.
+    """The whole agreement on one environment under one choice of parameters.
 
     version: `pong-v0`; grows when behaviour or observation changes.
     observation: one player's observation; `names` name its slices.
-    starts: the fields of `Start.fields`; make_start fills them from a seed (None if there
-        are none).
-    gates: the first that matches a path decides how it is compared; exact lockstep if none does.
-    further: gates that hold beside it, all that match.
+    starts: the fields of `Start.fields`; make_start fills them from a seed, None without fields.
+    gates: the first that matches a path decides its comparison; exact lockstep without a match.
+    further: additional gates; every one that matches must hold.
     events: things that happen in the reference, counted as coverage.
     drivers: names of the policies that level 3 plays.
-    free_seed: whether any seed goes with any start's fields; a shipped environment then takes but
-        the fields from its table of starts, and the lane's own seed.
-    horizon: steps after which a recorded episode is cut if it has not ended.
-    shipped: lanes at most and steps at least of a recording through auto-resets; fewer for a slow
+    free_seed: whether any seed goes with any start's fields; a shipped environment then takes only
+        the fields from its table of starts, and keeps the lane's own seed.
+    horizon: steps after which the recording cuts an episode that has not ended.
+    shipped: maximum lanes and minimum steps of a recording through auto-resets; fewer for a slow
         reference.
-    reset_mode: what the reference's own step does at an episode's end: `none`, `same-step`
-        or `next-step`. With `same-step`, `restart` on both sides gives the frame that the
-        reference returned in place of the terminal one.
+    reset_mode: the reference's own step at an episode's end: `none`, `same-step` or `next-step`.
+        With `same-step`, `restart` on both sides gives the frame that the reference returned in
+        place of the terminal one.
     truncates: whether the reference ever truncates an episode by itself.
-    auto_resets: the kinds of auto-reset that `twinstep.make` offers; `off` alone for a variant
-        that exists for its proof only.
+    auto_resets: the kinds of auto-reset that `twinstep.make` offers; only `off` for a variant
+        that exists for its proof alone.
     largest_batch: the most lanes that `twinstep bench` measures; verified as shipped.
-    placed: how many placed states level 2 asks for; 0 where no drawing of fields one by one gives a
-        state that can be. Not part of the digest.
-    data: name -> sha256 of files that parameters name and that change what is played (a ROM).
-    source_view: what a report may show of the reference: `verbatim`, `location` or `rules`.
-    transfer: what level 4 asks, None where it asks nothing. full_transfer: the same with the
-        budget of a GPU (`--full-budget`). Neither is part of the digest: they change no trace.
+    placed: number of placed states of level 2; 0 where fields drawn one by one give impossible
+        states. Not part of the digest.
+    data: name -> sha256 of files that parameters name and that change the game (a ROM).
+    source_view: the part of the reference that reports may show: `verbatim`, `location`, `rules`.
+    transfer: the settings of level 4, None without one. full_transfer: the same with the budget
+        of a GPU (`--full-budget`). Neither is part of the digest: they change no trace.
     """
 
     version: str
@@ -209,12 +207,12 @@ class Contract:
 
     @property
     def shown(self) -> tuple[Field, ...]:
-        """The state fields that frames have."""
+        """The state fields that frames include."""
         return tuple(f for f in self.state if f.role is not Role.HIDDEN)
 
     @property
     def hidden(self) -> tuple[Field, ...]:
-        """The state fields that frames lack."""
+        """The state fields that frames omit."""
         return tuple(f for f in self.state if f.role is Role.HIDDEN)
 
     def state_field(self, name: str) -> Field:
@@ -232,7 +230,7 @@ class Contract:
         raise KeyError(name)
 
     def layout(self) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-        """Return dtype and single-lane shape of every path of a frame."""
+        """Return the dtype and single-lane shape of every path of a frame."""
         players = (self.players,)
         paths: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
             "obs": (np.dtype(self.observation.dtype), players + self.observation.shape),
@@ -249,20 +247,20 @@ class Contract:
         return paths
 
     def action_layout(self) -> tuple[np.dtype, tuple[int, ...]]:
-        """Return dtype and single-lane shape of an action, players first."""
+        """Return the dtype and single-lane shape of an action, players first."""
         return np.dtype(self.action.dtype), (self.players, *self.action.shape)
 
     def gate(self, *names: str, candidate: str, dtype: str, platform: str) -> Gate:
         """Return the gate of a frame path: the first rule that matches, else exact lockstep.
 
-        names: the path, or what a module's output goes by (`newton.qacc`, `qacc`).
+        names: the path, or the names of a module's output (`newton.qacc`, `qacc`).
         """
         rule = self.rule(*names, candidate=candidate, dtype=dtype, platform=platform)
         assert not isinstance(rule.gate, Further), "one of a contract's further gates"
         return rule.gate
 
     def rule(self, *names: str, candidate: str, dtype: str, platform: str) -> GateRule:
-        """Return the rule that `gate` takes its gate from."""
+        """Return the rule whose gate `gate` returns."""
         for rule in self.gates:
             if rule.fits(*names, candidate=candidate, dtype=dtype, platform=platform):
                 return rule
@@ -278,14 +276,14 @@ class Contract:
         return hashlib.sha256(canonical_json(_plain(self)).encode()).hexdigest()
 
 
-#: What changes no trace.
+#: Fields that change no trace.
 _NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed")
-#: Left out where they have these values: contracts older than the field keep their digest.
+#: Omitted at these values, so that contracts older than the field keep their digest.
 _LATER = {"data": {}, "shipped": (32, 768), "free_seed": False}
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of `value`: sorted keys, no spaces, no NaN."""
+    """Return the canonical JSON text of `value`: sorted keys, no spaces, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -2,9 +2,9 @@
 
 A driver is `factory(contract, starts, look) -> act(frame, t) -> actions [N, P, ...]`. It is
 pure in the starts, the frames so far and its own counter `t`, so that a lane's episode does
-not depend on the lanes beside it. `look(actions [H, N, P, ...]) -> bool [N, E]` plays a few
-steps ahead on a copy of the oracle and tells which declared events would happen; it is None
-where the oracle cannot load a state.
+not depend on the other lanes. `look(actions [H, N, P, ...]) -> bool [N, E]` plays a few
+steps ahead on a copy of the oracle and returns the declared events that would happen; it is
+None where the oracle cannot load a state.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Driver(Protocol):
 
 
 def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
-    """Return u32[...] that looks random in (seed u32[..., 2], t, salt), one word a lane."""
+    """Hash (seed u32[..., 2], t, salt) to one pseudo-random word u32[...] per lane."""
     words = np.asarray(seed, np.uint64)
     mixed = words[..., 0] << np.uint64(32) | words[..., 1]
     steps = np.uint64((t << 20 ^ salt) & 0xFFFF_FFFF_FFFF_FFFF)
@@ -54,38 +54,38 @@ def _draw(contract: Contract, seed: np.ndarray, t: int, salt: int) -> np.ndarray
     box: Box = contract.action
     middle, half = (box.low + box.high) / 2, (box.high - box.low) / 2 * box.beyond
     unit = words.astype(np.float64) / 2**31 - 1.0
-    # One draw in eight sits on the end of the range, where clamps are.
+    # One draw in eight lies on an end of the range, where clamps are.
     unit = np.where(words % 8 == 7, np.sign(unit), unit)
     return (middle + half * unit).astype(dtype)
 
 
 def random(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Uniform over the (legal) actions, anew at each step."""
+    """Draw uniformly from the legal actions at each step."""
     seed = np.asarray(starts.seed)
     return lambda frame, t: legalise(_draw(contract, seed, t, 1), _legal(frame))
 
 
 def sticky(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Hold an action for 8 steps on average: reaches clamps that random play does not."""
+    """Hold an action for 8 steps on average, which reaches clamps that random play does not."""
     seed = np.asarray(starts.seed)
-    held: list[np.ndarray] = []
+    previous: list[np.ndarray] = []
 
     def act(frame: Frame, t: int) -> np.ndarray:
-        fresh = _draw(contract, seed, t, 2)
-        if held:
-            renew = (noise(seed, t, 3) % 8 == 0).reshape(-1, *([1] * (fresh.ndim - 1)))
-            fresh = np.where(renew, fresh, held.pop())
-        held.append(fresh)
-        return legalise(fresh, _legal(frame))
+        actions = _draw(contract, seed, t, 2)
+        if previous:
+            renew = (noise(seed, t, 3) % 8 == 0).reshape(-1, *([1] * (actions.ndim - 1)))
+            actions = np.where(renew, actions, previous.pop())
+        previous.append(actions)
+        return legalise(actions, _legal(frame))
 
     return act
 
 
 def seeking(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Seek events that the episode has seen least, by looking ahead on a copy of the oracle.
+    """Seek the events that the episode has seen least, by looking ahead on a copy of the oracle.
 
-    Every 12 steps each lane tries 6 plans of two held actions and follows the one whose
-    events are rarest in its own episode so far. Without `look` it plays like `sticky`.
+    Every 12 steps each lane tries 6 plans of two held actions and follows the one with the
+    rarest events in its own episode so far. Without `look` it plays like `sticky`.
     """
     if look is None:
         return sticky(contract, starts)
@@ -104,10 +104,10 @@ def seeking(contract: Contract, starts: Start, look: Look | None = None) -> Act:
     def act(frame: Frame, t: int) -> np.ndarray:
         if t % length == 0:
             tries = np.stack([plan(t, number) for number in range(plans)])
-            found = np.stack([look(actions) for actions in tries])
-            worth = (found / (1.0 + seen) ** 2).sum(-1)
+            events = np.stack([look(actions) for actions in tries])
+            worth = (events / (1.0 + seen) ** 2).sum(-1)
             best = worth.argmax(0)
-            seen[:] += found[best, np.arange(lanes)]
+            seen[:] += events[best, np.arange(lanes)]
             chosen[0] = tries[best, :, np.arange(lanes)]
         return legalise(chosen[0][:, t % length], _legal(frame))
 
@@ -118,11 +118,11 @@ def _legal(frame: Frame) -> Any:
     return None if frame.legal is None else np.asarray(frame.legal)
 
 
-#: Those whose actions depend on no frame, unless some are illegal.
+#: Drivers whose actions depend on no frame, unless some actions are illegal.
 BLIND = ("random", "sticky")
-#: Those that look ahead in the oracle, and so cannot play on a candidate.
+#: Drivers that look ahead in the oracle, and so cannot play on a candidate.
 LOOKING = ("seeking",)
-#: The drivers every environment has; a declaration may add its own.
+#: The drivers of every environment; a declaration may add its own.
 CORE: dict[str, str] = {
     "random": "twinstep.drivers:random",
     "sticky": "twinstep.drivers:sticky",

@@ -1,4 +1,4 @@
-"""An environment's declaration: which contract, which oracle, which candidates.
+"""The declaration of an environment: its contract, its oracle, its candidates.
 
 Declarations are cheap to import: they name code by import path and import none of it.
 """
@@ -14,7 +14,7 @@ from twinstep.contract import Contract
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter: `--set name=value` converts the text with `parse`.
+    """A declared parameter; `--set name=value` converts its text with `parse`.
 
     choices: the allowed values, or None for any that `parse` accepts.
     """
@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variant:
-    """A named choice of parameters that the suite verifies: `pong@fs8`.
+    """A named choice of parameters that the suite verifies, as in `pong@fs8`.
 
     candidates: names of the candidates that claim it; empty for all.
     """
@@ -40,24 +40,25 @@ class Variant:
 
 @dataclass(frozen=True)
 class OracleRef:
-    """Where the reference comes from.
+    """The reference and its bridge.
 
-    title: what it is, with its version. factory: `module:callable`, called as
-    `factory(contract)` in the child process. probe: `module:callable`, called as
-    `probe(params) -> Probe` in this process; it must not start the oracle.
-    package: the import package that holds the bridge; its files are part of every trace's
-    key. upstream: import packages of the reference itself. A candidate can import neither.
+    title: name and version of the reference. factory: `module:callable`, called as
+        `factory(contract)` in the child process.
+    probe: `module:callable`, called as `probe(params) -> Probe` in this process; it must not start
+        the oracle.
+    package: the import package of the bridge; its files are part of every trace's key.
+    upstream: import packages of the reference itself. A candidate can import neither.
     limit: seconds without progress after which the oracle counts as hung.
-    source: `module:callable -> Path` of the folder with the reference's source, for showing
-    what a contract's `source_view` of verbatim allows; "" for none.
+    source: `module:callable -> Path` of the folder with the reference's source, shown where the
+        contract's `source_view` is verbatim; "" for none.
     bench: `module:callable`, called as `runners(contract, lanes, steps, threads)` by `twinstep
-    bench`, which returns `bench.targets.NamedTarget`s: the reference as its own compiled program, first as it is
-    built upstream, then with other flags. "" if its bridge is as fast as it can be run.
-    bench_work: environment steps of such a reference's round, in the first lanes; 0 for all.
-    measured: the variants that a benchmark measures if none is chosen; the first one if empty.
-    batches: the lanes it measures if none are chosen, those of the contract's largest at most.
+        bench`; returns `bench.targets.NamedTarget`s: the reference as its own compiled program,
+        first as built upstream, then with other flags. "" if no program is faster than the bridge.
+    bench_work: environment steps of such a program's round, in the first lanes; 0 for all.
+    measured: the variants that a benchmark measures by default; the first one if empty.
+    batches: the lanes it measures by default, at most those of the contract's largest batch.
     work: environment steps of a benchmark's round, in all lanes together.
-    peers: `module:PEERS`, the `bench.baselines.Baseline`s that `twinstep bench` measures beside the candidates.
+    peers: `module:PEERS`, the `bench.baselines.Baseline`s that `twinstep bench` measures too.
     """
 
     title: str
@@ -77,11 +78,11 @@ class OracleRef:
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether an oracle can run here, found without starting it.
+    """The answer to "can it run here", found without starting it.
 
     pins: name -> hash of everything upstream that can change a byte of a trace; empty only
         if the reference is part of this project's own sources.
-    problem: why it cannot run ("" if it can). mend: what to do about it.
+    problem: why it cannot run ("" if it can). mend: the fix.
     """
 
     pins: Mapping[str, str]
@@ -91,24 +92,24 @@ class Probe:
 
 @dataclass(frozen=True)
 class CandidateRef:
-    """A fast implementation and where to mend it.
+    """A fast implementation and the files to edit.
 
     factory: `module:callable`, called as `factory(contract)`.
     edit: globs of the files that an agent may edit, from the repository's root.
     sources: module name -> `path:symbol`; also "step", the glue between modules, "reset" and
         "restart".
-    helpers: module name -> further places of what it does, `path` or `path:symbol`: a report names
-        them beside its source. Several modules may share one.
-    packages: import packages whose files make up the candidate (hashed for tree seeds).
+    helpers: module name -> further places of its code, `path` or `path:symbol`, which reports name
+        next to its source. Several modules may share one.
+    packages: import packages that make up the candidate (hashed for tree seeds).
     probe: `module:callable -> Probe`, or "" if it always runs.
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
-    slow_to_compile: whether each program of it takes so long that those tests are `slow` which
+    slow_to_compile: whether its programs compile so long that tests count as `slow` if they
         compile the same step once more, in another convention or not at all.
     limit: seconds that one answer may take where it runs in a process of its own.
-    shares_programs: whether the programs of all variants are the same (`jax_candidate.Programs`):
-        their tests then run in one process.
-    tests: test modules of the candidate's own beside the suite's: `twinstep mutants` asks them of
-        a planted bug that the suite does not notice.
+    shares_programs: whether all variants share their programs (`jax_candidate.Programs`); their
+        tests then run in one process.
+    tests: the candidate's own test modules; `twinstep mutants` runs them on a planted bug that the
+        suite does not notice.
     """
 
     name: str
@@ -130,14 +131,15 @@ class Environment:
     """One environment under the harness.
 
     contract: builds the contract from a full set of parameters (data in, data out).
-    drivers: further drivers by name, `module:callable` each, beside the core's own.
-    players: of a game of two, `module:callable` each, an `rl.versus.Player`; the first one is the anchor
-        of the ratings that `twinstep elo` gives.
-    narrator: `module:callable`, a `play.command.Narrator` that retells an episode; "" for a line per step.
-    scene: `module:callable`, a `play.human.Scenes` that shows a player what it may know, for people who
-        play at the terminal; "" if it can only be watched.
-    reader: `module:callable`, called as `reader(contract, seed u32[2], files) -> Start` with
-        the files that a person gives to begin from (decks), UserError if they are not right; "".
+    drivers: drivers by name, `module:callable` each, in addition to the core's own.
+    players: of a two-player game, `module:callable` each, an `rl.versus.Player`; the first one is
+        the anchor of the ratings of `twinstep elo`.
+    narrator: `module:callable`, a `play.command.Narrator` that retells an episode; "" for a line
+        per step.
+    scene: `module:callable`, a `play.human.Scenes` that shows a player's own view, for people who
+        play at the terminal; "" if the game can only be watched.
+    reader: `module:callable`, called as `reader(contract, seed u32[2], files) -> Start` with the
+        user's files to begin from (decks); UserError if they are not right. "" for none.
     """
 
     name: str
@@ -154,5 +156,5 @@ class Environment:
     doc: str = ""
 
     def params(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters: the defaults with `chosen` over them."""
+        """Return all parameters: the defaults, overridden by `chosen`."""
         return {p.name: p.default for p in self.parameters} | dict(chosen)

@@ -1,16 +1,16 @@
-"""Errors that a user can cause. Each is one clear line that ends with the mend."""
+"""Errors that a user can cause, each one clear line that ends with the fix."""
 
 from __future__ import annotations
 
 
 class UserError(Exception):
-    """Something the user can put right; shown without a traceback, exit code 4."""
+    """An error that the user can fix; shown without a traceback, exit code 4."""
 
 
 class OracleMissing(UserError):
     """The reference cannot run here.
 
-    problem: what is missing. mend: what to do about it.
+    problem: the missing part. mend: the fix.
     """
 
     def __init__(self, problem: str, mend: str) -> None:
@@ -25,7 +25,7 @@ class OracleMissing(UserError):
 class OracleFailed(Exception):
     """The reference crashed, hung or raised while it was running.
 
-    where: which start and step it had reached, as `start 3 (seed 3,0), step 141`.
+    where: the start and step it had reached, as `start 3 (seed 3,0), step 141`.
     """
 
     def __init__(self, what: str, where: str = "") -> None:
@@ -35,13 +35,13 @@ class OracleFailed(Exception):
 
 
 class ContractBroken(Exception):
-    """A side returned something the contract does not allow (shape, dtype, NaN action, name)."""
+    """A side returned a value that the contract forbids (shape, dtype, NaN action, name)."""
 
 
 class CandidateBroken(Exception):
-    """The candidate raised, or returned what the contract does not allow.
+    """The candidate raised, or returned a value that the contract forbids.
 
-    what: one line. detail: the traceback, kept for the report's log, never shown whole.
+    what: one line. detail: the traceback, for the report's log, never shown whole.
     """
 
     def __init__(self, what: str, detail: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What passes between a reference and a fast implementation: starts and frames.
+"""Starts and frames, the data exchanged by a reference and a fast implementation.
 
 Both are plain named tuples of arrays, so that NumPy, JAX and a foreign bridge can fill
 them alike. `N` is the number of lanes (episodes played side by side), `P` the number of
@@ -17,10 +17,10 @@ Fields = Mapping[str, Array]
 
 
 class Start(NamedTuple):
-    """Where an episode begins.
+    """The beginning of an episode.
 
     seed: u32[2], or u32[N, 2] for a batch.
-    fields: what a seed cannot carry (teams, decks, a ROM, qpos and qvel), each with the
+    fields: inputs that a seed cannot carry (teams, decks, a ROM, qpos and qvel), each with the
         shape its contract declares, with a leading N for a batch. Empty for most.
     """
 
@@ -29,7 +29,7 @@ class Start(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What can be seen after a reset or a step. Every array has a leading N in a batch.
+    """The view after a reset or a step. Every array has a leading N in a batch.
 
     obs: [P, ...] in the contract's observation dtype and shape.
     reward: [P]. terminated, truncated: bool, the episode's own (never those of the episode
@@ -51,7 +51,7 @@ class Frame(NamedTuple):
 
 
 def flatten(frame: Frame) -> dict[str, Array]:
-    """Name every array of a frame by its path: `obs`, `reward`, ..., `state.ball_x`."""
+    """Return a frame's arrays by path: `obs`, `reward`, ..., `state.ball_x`."""
     named = {name: getattr(frame, name) for name in Frame._fields if name != "state"}
     if named["legal"] is None:
         del named["legal"]
@@ -60,7 +60,7 @@ def flatten(frame: Frame) -> dict[str, Array]:
 
 
 def unflatten(named: Fields) -> Frame:
-    """Build the frame whose `flatten` is `named`; paths a frame does not have are ignored."""
+    """Build the frame with these paths, the inverse of `flatten`; other paths are ignored."""
     state = {
         name.removeprefix("state."): value
         for name, value in named.items()

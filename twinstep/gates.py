@@ -1,4 +1,4 @@
-"""Gates: what must hold for a field before an implementation counts as equal.
+"""Gates: the conditions on a field under which an implementation counts as equal.
 
 A gate is declared in the contract per candidate, field, dtype and platform. `lockstep`
 is the rule: same start, same actions, every step, no correction. `resync` and `window`
@@ -25,7 +25,7 @@ class Lockstep:
 
     @property
     def exact(self) -> bool:
-        """Whether the gate asks for equal bits."""
+        """True if the gate requires equal bits."""
         return self.atol == 0.0 and self.rtol == 0.0
 
 
@@ -33,10 +33,10 @@ class Lockstep:
 class Resync:
     """One step from the oracle's own state, for every step of every episode.
 
-    max: no error may exceed it. above: pairs (threshold, fraction); at most that fraction
-    of the errors may exceed the threshold. A median gate is (threshold, 0.5). Maximum and
-    fractions are both needed: a solver with too few iterations is perfect at the 99.9 %
-    quantile and wrong by 1.4 at the maximum.
+    max: bound of every error. above: pairs (threshold, fraction); at most that fraction of the
+    errors may exceed the threshold. A median gate is (threshold, 0.5). Maximum and fractions are
+    both needed: a solver with too few iterations is perfect at the 99.9 % quantile and wrong by
+    1.4 at the maximum.
     """
 
     max: float
@@ -47,7 +47,7 @@ class Resync:
 class Window:
     """Windows of `steps` steps, each from the oracle's own state: no error exceeds `max`.
 
-    above: as of Resync, of all steps of all windows.
+    above: as in Resync, over all steps of all windows.
     """
 
     steps: int
@@ -57,10 +57,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Horizon:
-    """Whole episodes from the same start, never corrected: how long they stay together.
+    """Steps for which whole episodes from the same start, never corrected, stay together.
 
     An episode parts where an error first exceeds `eps`. The median episode must stay for `median`
-    steps, every one for `least`. Beside another gate of the path, as one of a contract's `further`.
+    steps, every one for `least`. It adds to another gate of the path, in a contract's `further`.
     """
 
     eps: float
@@ -70,12 +70,12 @@ class Horizon:
 
 @dataclass(frozen=True)
 class Averages:
-    """Whole episodes from the same start: alike on average, shown by a test of equivalence.
+    """Averages over whole episodes from the same start, shown equivalent by TOST (alpha 0.05).
 
-    Of `reward` the return; of any other path, element by element, the mean over an episode and the
-    mean of its square. Episodes are paired by their start. margin: how much the averages over all
-    episodes may differ, in standard deviations of the reference's episodes; TOST, alpha 0.05. One
-    of a contract's `further`, as a horizon.
+    They are the return for `reward`, and element by element the mean over an episode and the mean
+    of its square for any other path. Episodes are paired by their start. margin: the difference
+    of the averages over all episodes that is allowed, in standard deviations of the reference's
+    episodes. It belongs into a contract's `further`, like a horizon.
     """
 
     margin: float
@@ -87,12 +87,12 @@ Further = Horizon | Averages
 
 @dataclass(frozen=True)
 class GateRule:
-    """A gate and what it is for. Patterns are shell globs; the first matching rule decides.
+    """A gate and its scope. Patterns are shell globs; the first matching rule decides.
 
-    fields: frame paths (`obs`, `state.q*`), or modules' outputs (`newton.qacc`), which go by
-    their bare name and the path of their field too, or steps from placed states
-    (`placed.state.qvel`), which go by their path too. dtype and platform are the candidate's own
-    (`float32`; `cpu`, `gpu`). name: what reports call it.
+    fields: frame paths (`obs`, `state.q*`); modules' outputs (`newton.qacc`), which also match by
+    their bare name and by the path of their field; steps from placed states
+    (`placed.state.qvel`), which also match by their path. dtype and platform are the candidate's
+    own (`float32`; `cpu`, `gpu`). name: its name in reports.
     """
 
     gate: Gate | Further
@@ -103,7 +103,7 @@ class GateRule:
     name: str = ""
 
     def fits(self, *names: str, candidate: str, dtype: str, platform: str) -> bool:
-        """Whether the rule is for this candidate and for what goes by any of these names."""
+        """Return whether the rule is for this candidate and for any of these names."""
         pairs = ((candidate, self.candidate), (dtype, self.dtype), (platform, self.platform))
         return all(fnmatch.fnmatchcase(value, pattern) for value, pattern in pairs) and any(
             fnmatch.fnmatchcase(name, self.fields) for name in names

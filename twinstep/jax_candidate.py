@@ -1,6 +1,6 @@
 """The candidate protocol over pure JAX functions written for one environment.
 
-An implementation gives `reset`, `step`, `frame` and what else it can, each for a single
+An implementation defines `reset`, `step`, `frame` and optional functions, each for a single
 environment; this adapter batches (vmap), compiles (jit), scans whole rollouts and gives
 the state's buffers back to XLA (donation).
 """
@@ -24,7 +24,7 @@ from twinstep.protocols import ModuleCall
 
 
 def use_compilation_cache() -> None:
-    """Keep compiled programs on disk between runs, unless the user has chosen a folder."""
+    """Keep compiled programs on disk between runs, unless the user chose a folder."""
     folder = paths.compiled_dir()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     if chosen is None and paths.writable(folder):
@@ -36,8 +36,8 @@ def use_compilation_cache() -> None:
 class PureFunctions:
     """A single environment's functions; they can be traced, vmapped and scanned.
 
-    lanes: along which axis of a batched state jax_engine.py keeps the lanes, 0 or -1: what is free
-        for functions with a rule of their own for vmap. engines: what it has made of them so far.
+    lanes: the axis of a batched state along which jax_engine.py keeps the lanes, 0 or -1, whichever
+        costs nothing for functions with a vmap rule of their own. engines: its engines so far.
     """
 
     reset: Callable[[Start], Any]
@@ -50,17 +50,17 @@ class PureFunctions:
 
 
 class Programs:
-    """Pure functions for one environment, and what is compiled of them.
+    """Pure functions for one environment, and their compiled programs.
 
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
-    batch axis. load(fields) -> state takes `Frame.state`; restart(state) -> state is the
-    reference's own auto-reset; modules maps a module's name to `f(**inputs) -> dict`; lanes: see
-    PureFunctions. scanned: whether the candidate has a `rollout`, which is the step compiled once
-    more, in a scan; a step that takes long to compile is rather called again and again.
+    batch axis. load(fields) -> state takes `Frame.state`. restart(state) -> state is the
+    reference's own auto-reset. modules maps a module's name to `f(**inputs) -> dict`. lanes: see
+    PureFunctions. scanned: whether the candidate has a `rollout`, which compiles the step once
+    more, in a scan; False where a step takes long to compile, which is then called repeatedly.
     strict: trace these functions under JAX's strict dtype promotion, and without promotion of
     ranks, whatever the process has set.
 
-    Candidates of several variants may share one object, if nothing in these functions depends on
+    Candidates of several variants may share one object if nothing in these functions depends on
     the variant: a program is then traced, compiled and kept in memory once.
     """
 
@@ -81,8 +81,8 @@ class Programs:
             reset, step, frame = map(_strict, (reset, step, frame))
             load, restart = (function and _strict(function) for function in (load, restart))
             modules = {name: _strict(function) for name, function in (modules or {}).items()}
-        # Jitted although every use is inside another program: each of them is traced but once,
-        # not anew for every batch, auto-reset and trainer.
+        # Jitted although every use is inside another program: each is traced only once, not once
+        # for every batch, auto-reset and trainer.
         reset, step, frame = map(_traced_once, (reset, step, frame))
         load, restart = (function and _traced_once(function) for function in (load, restart))
         self.pure = PureFunctions(reset, step, frame, load, restart, lanes)
@@ -114,7 +114,7 @@ class Programs:
 class JaxCandidate:
     """A batched candidate made of pure functions for one environment.
 
-    functions: what Programs takes; or programs, which other candidates may share.
+    functions: the arguments of Programs; or programs, which other candidates may share.
     explain(call, contract, state, action) lists a step's module calls.
     dtype `float64` runs every call under `jax.enable_x64`.
     """
@@ -134,24 +134,24 @@ class JaxCandidate:
         self.dtype = dtype
         self.platform = jax.default_backend()
         self._compiled = compiled
-        self._programs = made = programs or Programs(**functions)
-        self.pure = made.pure
-        # An optional method exists only where its function was given: the harness asks for
-        # the attribute to see what it may do.
-        load, restart, unroll = made.load, made.restart, made.unroll
+        self._programs = shared = programs or Programs(**functions)
+        self.pure = shared.pure
+        # An optional method exists only where its function was given: the harness looks for the
+        # attribute.
+        load, restart, unroll = shared.load, shared.restart, shared.unroll
         if load is not None:
             self.load = lambda fields: self._run(load, _arrays(fields))
         if unroll is not None:
             self.rollout = lambda state, actions: self._run(unroll, state, actions)
         if restart is not None:
             self.restart = lambda state: self._run(restart, state)
-        if made.modules:
+        if shared.modules:
             self.call = self._call
-        if explain is not None and made.modules:
+        if explain is not None and shared.modules:
             self.explain = lambda state, action: explain(self._call, contract, state, action)
         if compiled:
             self.eager = lambda: JaxCandidate(
-                contract, programs=made, explain=explain, dtype=dtype, compiled=False
+                contract, programs=shared, explain=explain, dtype=dtype, compiled=False
             )
 
     def reset(self, starts: Start) -> tuple[Any, Frame]:
@@ -161,7 +161,7 @@ class JaxCandidate:
         )
 
     def step(self, state: Any, actions: Array) -> tuple[Any, Frame]:
-        """Apply actions [N, P, ...]; the state given is consumed."""
+        """Apply actions [N, P, ...]; the step consumes the state."""
         return self._run(self._programs.step, state, actions)
 
     def copy(self, state: Any) -> Any:
@@ -198,8 +198,8 @@ def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
 def _traced_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """Jit a function for one candidate.
 
-    JAX shares what it has traced by the function object, which several candidates may have in
-    common while the names it refers to mean something else; and an object need not have a hash.
+    JAX shares traces by the function object. Several candidates may have one in common while its
+    global names have different meanings, and an object need not have a hash.
     """
     return jax.jit(lambda *args: function(*args))
 

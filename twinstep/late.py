@@ -1,4 +1,4 @@
-"""Packages whose modules are imported when they are used."""
+"""Packages that import their modules on first use."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import ModuleType
 
 
 class Package:
-    """A package by name; an attribute is one of its modules, imported now.
+    """A package by name; an attribute access imports the module of that name.
 
-    An adapter that reaches its implementation so can be made, and tested module by module, while
-    parts of the implementation are not written yet.
+    An adapter that reaches its implementation this way can be built, and tested module by module,
+    while parts of the implementation are not written yet.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,12 +1,12 @@
-"""How policies are trained and compared at level 4, as data that a contract may hold."""
+"""Level 4 settings: the training and comparison of policies, as data of a contract."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Batches trained between two words on the progress; those of one compiled program.
+#: Batches between two progress lines; those of one compiled program.
 CHUNK = 8
-#: The largest whole number that counts anything of PPO's.
+#: The largest count in PPO's settings.
 MOST = 2**31 - 1
 #: The normal numbers of float32, in which policies are trained.
 _LEAST_FLOAT, _MOST_FLOAT = 2.0**-126, 2.0**128 - 2.0**104
@@ -16,15 +16,15 @@ _LEAST_FLOAT, _MOST_FLOAT = 2.0**-126, 2.0**128 - 2.0**104
 class PPO:
     """Settings of the PPO trainer.
 
-    learning_rate: Adam's. anneal: batches in which it falls evenly to zero; 0: constant.
-    clip: of the probability ratio. epochs: passes over a batch. minibatches: updates a pass; must
+    learning_rate: Adam's. anneal: batches in which it falls linearly to zero; 0 for constant.
+    clip: of the probability ratio. epochs: passes over a batch. minibatches: updates per pass; must
     divide `lanes`. gamma, lam: discount and GAE's lambda. entropy, value: coefficients in the
     loss. norm: limit of the gradient's global norm. lanes, steps: a batch is `steps` steps of
     `lanes` environments. hidden: units of the tanh layers. memory: units of a GRU after them; 0
-    for a feed-forward policy. encode: `module:callable`, (obs f32[..., K], xp) -> f32[..., F],
-    what the network is given in place of the observation. double_buffer: whether an environment
-    outside JAX steps one half of the lanes while the policy acts on the other, which pays where
-    the policy is on a device of its own; see double_buffer.
+    for a feed-forward policy. encode: `module:callable`, (obs f32[..., K], xp) -> f32[..., F], the
+    network's input in place of the observation. double_buffer: whether an environment outside JAX
+    steps one half of the lanes while the policy acts on the other, which pays where the policy has
+    a device of its own; see double_buffer.
     """
 
     learning_rate: float = 3e-3
@@ -45,7 +45,7 @@ class PPO:
     double_buffer: bool = False
 
     def __post_init__(self) -> None:
-        """ValueError for the first value that is out of its range."""
+        """Raise ValueError for the first value out of its range."""
         for name, least in (("epochs", 1), ("minibatches", 1), ("lanes", 1), ("steps", 1)):
             _require(name, getattr(self, name), least, MOST)
         for name in ("memory", "anneal"):
@@ -73,24 +73,24 @@ def _require(name: str, value: float, least: float, most: float) -> None:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What level 4 asks of an environment; stated before any policy is trained.
+    """The requirements of level 4 on an environment, stated before any policy is trained.
 
     margin: difference of mean scores that counts as none. solved: least mean score, in the
-        backend that trained it, of a policy that takes part; one below it is replaced by that
-        of the next training seed. counted: rewards smaller than this in size are shaping and no
-        part of the score, which is the sum of an episode's other rewards.
+        backend that trained it, of a policy that takes part; the next training seed replaces a
+        policy below it. counted: rewards of smaller magnitude are shaping and no part of the
+        score, which is the sum of an episode's other rewards.
     steps: environment steps of training, per policy. ppo: how it is trained.
-    seeds: policies to train in each backend, the reference too. tries: training seeds that may
-        be used up for them.
+    seeds: policies to train in each backend, the reference included. tries: training seeds that
+        they may use up.
     episodes: first episodes played per policy and backend, cut at the contract's horizon.
     gap: margins by which a policy must beat random play, in the backend that trained it.
-    games: first episodes of each lane that are played where scores are compared.
-    opponent: `module:callable`, the versus.Player on the other side of a game of two, where the
-        score is the win rate; "" where there is one player. shaping: `module:callable`, a potential
-        that pays while policies are trained, and only then; "" for none.
-    reference_steps, reference_solved: `steps` and `solved` of training in the reference, where it
-        cannot be trained as long; 0 for the same.
-    training: whether policies trained and played in either backend are compared too. Not where
+    games: first episodes of each lane played where scores are compared.
+    opponent: `module:callable`, the versus.Player on the other side of a two-player game, with
+        the win rate as score; "" for one player. shaping: `module:callable`, a potential that
+        pays during training only; "" for none.
+    reference_steps, reference_solved: `steps` and `solved` of training in the reference, where
+        training as long is not possible; 0 for the same.
+    training: whether policies trained and played in either backend are compared too. False where
         training seeds spread so widely that `seeds` of them could never show the margin.
     """
 

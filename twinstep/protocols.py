@@ -1,8 +1,8 @@
-"""The two protocols: what an oracle and a candidate must offer, and what more they may.
+"""The two protocols: required and optional methods of an oracle and of a candidate.
 
 An oracle is the bridge to the real reference program: stateful, slow, usually one episode
 at a time. A candidate is a fast implementation, always batched. Reset and step are enough
-to start. Each optional method unlocks more, and the pytest header prints that ladder.
+to start. Each optional method unlocks more checks; the pytest header prints that ladder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from twinstep.frames import Array, Frame, Start
 
 
 class ModuleCall(NamedTuple):
-    """One call a step made: module name, inputs and outputs without batch axis."""
+    """One module call of a step: module name, inputs and outputs without batch axis."""
 
     module: str
     inputs: dict[str, Array]
@@ -21,7 +21,7 @@ class ModuleCall(NamedTuple):
 
 
 class NotCallable(Exception):
-    """Raised by `call` when the reference cannot be brought to see these inputs."""
+    """Raised by `call` when the reference cannot be given these inputs."""
 
 
 class Oracle(Protocol):
@@ -37,10 +37,10 @@ class Oracle(Protocol):
       events() -> bool[E]    which contract.events happened in the last reset or step.
       call(module, inputs)   one module alone; inputs and outputs have a leading N. May raise
                              NotCallable. Unlocks level 1 and the naming of modules.
-      places(count, seed, dtype) -> dict   states and modules' inputs [count, ...] that lie where
-                             behaviour changes, no nearer to an edge than a candidate of this
-                             dtype can tell its sides apart. Unlocks levels 1 and 2 where ranges
-                             of single fields would give states that cannot be.
+      places(count, seed, dtype) -> dict   states and modules' inputs [count, ...] where behaviour
+                             changes, no nearer to an edge than a candidate of this dtype can
+                             resolve. Unlocks levels 1 and 2 where ranges of single fields would
+                             give impossible states.
       lanes(n) -> Lanes      n episodes side by side. Unlocks fast recording.
       explain(state, action) -> str   the reference's own words for one step (log, draw sites).
     """
@@ -62,12 +62,12 @@ class Lanes(Protocol):
     """N episodes of the reference side by side. All arrays have a leading N.
 
     Lanes do not influence each other. `step` advances only lanes with `live[i]`; the rest
-    of the returned frame is not read. `load`, `restart` and `events` are optional as above.
-    `load(state, lanes)` sets the lanes with these indices. So is `begin(starts, lanes) -> Frame`,
-    which begins an episode in each of these lanes (starts [len(lanes)]) while the others keep
-    theirs: it unlocks the fast `oracle` backend of `twinstep.make`. Where reading the state takes
-    long, `lean() -> Lanes` returns the same lanes with frames whose `state` is empty, and
-    `fields() -> dict` their present state, [N, ...]: it unlocks training at the reference's speed.
+    of the returned frame is not read. `load`, `restart` and `events` are optional as above, and
+    `load(state, lanes)` sets the lanes with these indices. The optional `begin(starts, lanes) ->
+    Frame` begins an episode in each of these lanes (starts [len(lanes)]) while the others keep
+    theirs, which unlocks the fast `oracle` backend of `twinstep.make`. Where reading the state is
+    slow, `lean() -> Lanes` returns the same lanes with empty `state` in their frames, and `fields()
+    -> dict` their present state, [N, ...]: they unlock training at the reference's speed.
     """
 
     def reset(self, starts: Start) -> Frame:
@@ -82,35 +82,35 @@ class Lanes(Protocol):
 class Candidate(Protocol):
     """A fast implementation, batched. Built as `factory(contract)`.
 
-    A step may consume the state it is given (donated buffers, in-place Rust), so callers
-    use `copy` where they need it twice. dtype is the floating-point type it computes in;
-    platform is `cpu` or `gpu`. One with `any_size = True` is not compiled for sizes: its batches
-    and rollouts are not filled up to a common one.
+    A step may consume its state (donated buffers, in-place Rust), so callers use `copy` where
+    they need it twice. dtype is the floating-point type of its arithmetic; platform is `cpu` or
+    `gpu`. A candidate with `any_size = True` is not compiled for sizes: its batches and rollouts
+    are not padded to a common one.
 
     Optional methods, used when present:
       copy(state) -> State
       load(fields) -> State            from frame.state fields with a leading N. Where auto_step
-                                       begins episodes by their seeds it takes `seeds` too,
-                                       u32[N, 2] of the running ones
+                                       begins episodes by their seeds, load also takes `seeds`,
+                                       u32[N, 2] of the running episodes
       restart(state) -> (State, Frame) the auto-reset of the reference, all lanes
       rollout(state, actions[T, N, P, ...]) -> (State, Frame with leading [T, N])
       call(module, inputs) -> outputs  leading N, same names as the oracle's
       explain(fields, action) -> list[ModuleCall]   the module calls of one step in order;
                                        single lane. Unlocks the naming of modules inside a step.
       eager() -> Candidate             the same without compilation, for jit = no jit
-      frame(state) -> Frame            the present frame, nothing played, with the hidden fields of
-                                       the state. Unlocks `save`.
-      advance(state, actions[T, N, P, ...]) -> State   steps of which nothing is written: what a
-                                       benchmark measures beside engines that only step
+      frame(state) -> Frame            the present frame without a step, with the state's hidden
+                                       fields. Unlocks `save`.
+      advance(state, actions[T, N, P, ...]) -> State   steps without output, which a benchmark
+                                       compares with engines that only step
       auto_step(state, actions[N, P, ...], mode) -> (State, Frame, final_obs)
                                        one step under `same-step` or `next-step` auto-reset, see
                                        `TimeStep`. Unlocks auto-reset for implementations
                                        outside JAX.
       auto_rollout(state, actions[T, N, P, ...], mode) -> the same with leading [T, N]
-      facts() -> dict[str, float]      numbers by name for a benchmark: what a step is made of
-      buffers(shape, minimal, final_obs) -> arrays     that auto_step and auto_rollout write to
-                                       when they are given as `out`; minimal leaves out the
-                                       frame's state. shape is (N,) or (T, N).
+      facts() -> dict[str, float]      numbers by name for a benchmark: the composition of a step
+      buffers(shape, minimal, final_obs) -> arrays     for auto_step and auto_rollout to write to,
+                                       passed as `out`; minimal omits the frame's state. shape
+                                       is (N,) or (T, N).
     """
 
     dtype: str
@@ -125,8 +125,8 @@ class Candidate(Protocol):
         ...
 
 
-#: What each optional method unlocks; printed in the pytest header. An oracle's process says which
-#: of these it offers, and what it does not say is not used.
+#: Optional method -> what it unlocks; printed in the pytest header. An oracle's process lists the
+#: methods that it offers; others are not used.
 ORACLE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation, resync gates",
     "call": "level 1 against the oracle, the guilty module's name",
@@ -150,5 +150,5 @@ CANDIDATE_LADDER = {
 
 
 def offers(side: Any, method: str) -> bool:
-    """Whether an oracle, its lanes or a candidate has the optional method."""
+    """Return whether an oracle, its lanes or a candidate has the optional method."""
     return callable(getattr(side, method, None))

@@ -1,4 +1,4 @@
-"""Whether the compiled Rust module was built from the sources that lie here."""
+"""The hash of the Rust sources, to compare with the one compiled into the module."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ FACE = "twinstep_rust"
 def sources_hash(root: Path, engine: str = "") -> str:
     """Return the hash of a Cargo workspace's sources; "" if there are none.
 
-    These are `*/src/**/*.rs` and what Cargo builds them with: each Cargo.toml and Cargo.lock.
-    FNV-1a of 64 bits over names and bytes, as `rust/twinstep_rust/build.rs` computes it when it
-    builds the module. engine: without what belongs to other engines, which are the workspace's
-    folders but `twinstep_rust`, and there what is called like one of them.
+    The sources are `*/src/**/*.rs`, each Cargo.toml and Cargo.lock. FNV-1a of 64 bits over names
+    and bytes, as `rust/twinstep_rust/build.rs` computes it when it builds the module. engine:
+    leave out the files of other engines: those are the workspace's folders except `twinstep_rust`,
+    and the files in it that bear an engine's name.
     """
-    found = [
+    paths = [
         *root.glob("*/src/**/*.rs"),
         *root.glob("*/Cargo.toml"),
         *(root / name for name in ("Cargo.toml", "Cargo.lock")),
     ]
     files = sorted(
         (path.relative_to(root).as_posix(), path)
-        for path in found
+        for path in paths
         if path.is_file() and path.relative_to(root).parts[0] != "target"
     )
     value = 0xCBF29CE484222325
@@ -37,7 +37,7 @@ def sources_hash(root: Path, engine: str = "") -> str:
 
 
 def _owner(name: str, engines: set[str]) -> str:
-    """Return the engine that a file belongs to, "" if it serves all."""
+    """Return the engine that a file belongs to, "" for all."""
     first, *rest = name.split("/")
     if first == FACE and rest[0] == "src":
         first = rest[1].removesuffix(".rs")

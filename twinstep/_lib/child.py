@@ -1,9 +1,9 @@
-"""Starts a child process with the modules of the process that asks, whatever folder it is in.
+"""Start a child process with the modules of its parent, whatever folder it runs in.
 
-Run by its path: `python -P child.py ORIGIN MODULE FD [ARGUMENT...]`, ORIGIN a JSON text with the
-parent's sys.path and where its `twinstep` is, MODULE the one whose `serve` gets the rest. A
-checkout in the current folder or under PYTHONPATH would otherwise be imported in its place, and
-its traces kept as this one's.
+Run by its path: `python -P child.py ORIGIN MODULE FD [ARGUMENT...]`. ORIGIN is a JSON text with
+the parent's sys.path and the place of its `twinstep`; MODULE's `serve` gets the rest. A checkout in
+the current folder or under PYTHONPATH would be imported instead without this, and its traces
+stored as the parent's.
 """
 
 import importlib

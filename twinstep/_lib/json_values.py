@@ -1,4 +1,4 @@
-"""Arrays in JSON and in text, the same bytes each time."""
+"""Arrays as JSON and as text, deterministic to the byte."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-#: Byte arrays from this size on (memory, pictures) are kept packed.
+#: Size from which byte arrays (memory, pictures) are packed.
 PACKED = 1024
 
 
 def to_json(value: Any) -> Any:
-    """Return plain lists and numbers. Floats keep their shortest exact text; NaN, inf as text.
+    """Return plain lists and numbers; floats as their shortest exact text, NaN and inf as text.
 
-    u8 arrays of PACKED bytes and more become {"shape": ..., "zlib": base64}.
+    u8 arrays of at least PACKED bytes become {"shape": ..., "zlib": base64}.
     """
     array = np.asarray(value)
     if array.dtype == np.uint8 and array.size >= PACKED:
@@ -35,7 +35,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(value: Any, dtype: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return the array that `to_json` was given; ValueError for what it cannot have given."""
+    """Return the array of a `to_json` value; ValueError for any other value."""
     if isinstance(value, dict):
         return _unpacked(value, dtype, shape)
     array = np.array(value, dtype=np.dtype(dtype))
@@ -47,7 +47,7 @@ def _unpacked(value: dict[str, Any], dtype: Any, shape: tuple[int, ...] | None) 
     if np.dtype(dtype) != np.uint8 or shape not in (None, wanted):
         raise ValueError(f"packed bytes of shape {wanted}")
     size = math.prod(wanted)
-    unpack = zlib.decompressobj()  # never more than is announced, whatever the file says
+    unpack = zlib.decompressobj()  # bounded by the shape, whatever the data holds
     try:
         data = unpack.decompress(base64.b64decode(value["zlib"], validate=True), size + 1)
     except zlib.error as error:
@@ -58,9 +58,9 @@ def _unpacked(value: dict[str, Any], dtype: Any, shape: tuple[int, ...] | None) 
 
 
 def text_of(value: Any) -> str:
-    """Return a short exact text: `-1`, `0.1`, `[0, 3]`; long arrays are cut with their size."""
+    """Return a short exact text: `-1`, `0.1`, `[0, 3]`; long arrays are cut and show their size."""
     array = from_json(value, np.uint8) if isinstance(value, dict) else np.asarray(value)
-    if array.dtype.kind == "U":  # of a record, where NaN and infinities are text
+    if array.dtype.kind == "U":  # from a record, where NaN and infinities are text
         array = array.astype(np.float64)
     if array.ndim == 0:
         return str(to_json(array)) if array.dtype.kind != "f" else _float(array)

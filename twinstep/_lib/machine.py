@@ -1,4 +1,4 @@
-"""What a measurement ran on: processor, system, versions, load. No names of hosts or users."""
+"""The machine of a measurement: processor, system, versions, load; no host or user names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Any
 
 from twinstep import __version__
 
-#: Instruction sets that change how fast arithmetic on arrays is.
+#: Instruction sets that change the speed of array arithmetic.
 _ISA = re.compile(r"(sse|ssse|avx|amx|fma|bmi|f16c|asimd|sve|neon)")
 _PACKAGES = ("numpy", "jax", "jaxlib")
 
 
 def machine(cores: Sequence[int]) -> dict[str, Any]:
-    """Return the processor, how many of its cores are used, its instruction sets, the system."""
+    """Return the processor, its used cores, its instruction sets and the system."""
     lines: list[str] = []
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -45,33 +45,33 @@ def machine(cores: Sequence[int]) -> dict[str, Any]:
 def _gpus() -> dict[str, str]:
     """Return the names of NVIDIA's GPUs that JAX may use, {} if there are none.
 
-    From the driver, because JAX would take memory of each to tell.
+    From the driver, because JAX would allocate memory on each.
     """
     if os.environ.get("JAX_PLATFORMS", "cuda").split(",")[0] not in ("cuda", "gpu"):
         return {}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        told = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=30)
-        if names := [name.strip() for name in told.stdout.splitlines() if name.strip()]:
+        query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        done = subprocess.run(query, capture_output=True, text=True, check=True, timeout=30)
+        if names := [name.strip() for name in done.stdout.splitlines() if name.strip()]:
             return {"gpu": ", ".join(names)}
     return {}
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what takes part in every measurement."""
-    found = {"twinstep": __version__, "python": platform.python_version()}
+    """Return the versions of the software in every measurement."""
+    by_name = {"twinstep": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
-            found[name] = version(name)
+            by_name[name] = version(name)
     if flags := os.environ.get("XLA_FLAGS"):
-        found["XLA_FLAGS"] = flags
-    return found
+        by_name["XLA_FLAGS"] = flags
+    return by_name
 
 
 def made(cores: Sequence[int] | None = None) -> dict[str, Any]:
-    """Return what a result says of where and when it was made.
+    """Return the machine, versions and date of a result.
 
-    cores: those that took part, None for all that this process may use.
+    cores: the ones that took part, None for all that this process may use.
     """
     return {
         "machine": machine(sorted(os.sched_getaffinity(0)) if cores is None else cores),

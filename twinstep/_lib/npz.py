@@ -1,4 +1,4 @@
-"""Files of named arrays that may be damaged."""
+"""Read files of named arrays that may be damaged."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from twinstep.errors import UserError
 
 
 def arrays_of(data: bytes, not_so: str) -> dict[str, np.ndarray]:
-    """Return the arrays in the bytes of an npz file. UserError that begins with `not_so`."""
+    """Return the arrays of an npz file's bytes. UserError that begins with `not_so`."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
-    # One flipped bit is enough for NotImplementedError of zipfile or TokenError of NumPy's header.
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    # One flipped bit can cause zipfile's NotImplementedError or TokenError of NumPy's header.
     except Exception as error:
-        said = " ".join(str(error).split())[:100] or type(error).__name__
-        raise UserError(f"{not_so} ({said})") from error
+        reason = " ".join(str(error).split())[:100] or type(error).__name__
+        raise UserError(f"{not_so} ({reason})") from error
 
 
 def head_of(arrays: dict[str, np.ndarray], not_so: str) -> dict[str, Any]:
-    """Take the JSON object named `head` out of the arrays and return it."""
+    """Remove the JSON object named `head` from the arrays and return it."""
     try:
         head = json.loads(arrays.pop("head").tobytes())
     except (KeyError, ValueError) as error:

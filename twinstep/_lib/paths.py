@@ -1,4 +1,4 @@
-"""Where twinstep keeps what can be made again (cache) and what it found (reports)."""
+"""The folders of the cache, whose contents can be made again, and atomic writes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def cache_dir() -> Path:
 
 
 def compiled_dir() -> Path:
-    """Return the folder of the programs that JAX compiled; TWINSTEP_CACHE_GB does not count it."""
+    """Return the folder of JAX's compiled programs, which TWINSTEP_CACHE_GB does not count."""
     return cache_dir() / "jax"
 
 
 def writable(folder: Path) -> bool:
-    """Whether files can be made in `folder`, which is created if it can be."""
+    """Return whether files can be created in `folder`; try to create the folder itself."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, probe = tempfile.mkstemp(prefix=".writable-", dir=folder)
@@ -42,7 +42,7 @@ def writable(folder: Path) -> bool:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old bytes or the new ones, never a part."""
+    """Write a file so that readers see the old bytes or the new ones, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -11,10 +11,7 @@ import twinstep
 
 
 def child_command(module: str, *arguments: object) -> list[str]:
-    """Return what starts a child whose `serve(*arguments)` is in a module; see child.py.
-
-    It imports exactly what this process imports.
-    """
+    """Return the command of a child that runs a module's `serve(*arguments)`; see child.py."""
     origin = json.dumps(
         {
             "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)],

@@ -1,8 +1,8 @@
-"""TOST: two one-sided t tests that say whether two mean scores are equal within a margin.
+"""TOST: two one-sided t tests of whether two mean scores are equal within a margin.
 
-"No significant difference" is no evidence of equality; here it must be shown. The null
-hypotheses are that the difference lies below -margin, and that it lies above +margin; both
-must be rejected, which is the same as the 90 % interval lying inside the margin.
+"No significant difference" is no evidence of equality, which must be shown here. The null
+hypotheses are that the difference lies below -margin, and that it lies above +margin. Both
+must be rejected, which is equivalent to the 90 % interval lying inside the margin.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-# Any: SciPy's results have attributes that its annotations do not show. `scipy.stats` takes a
-# second to load, and does so at its first use.
+# Any: SciPy's results have attributes that its annotations lack. `scipy.stats` takes a second to
+# load, on first use.
 _scipy: Any = scipy
 #: Level of each one-sided test; the interval covers 1 - 2 * ALPHA.
 ALPHA = 0.05
@@ -24,7 +24,7 @@ EQUIVALENT, DIFFERENT, NOT_SHOWN = "equivalent", "different", "not shown"
 
 
 class ZeroVariance(ValueError):
-    """The samples do not vary, so that a t test says nothing."""
+    """The samples do not vary, so that a t test has no meaning."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Equivalence:
     """The outcome, differences being x - y.
 
     low, high: the 90 % interval of the difference. p_low, p_high: of the tests against
-    -margin and +margin. power: the chance to show equivalence, were the true difference 0 and
-    the true spread the one that was seen.
+    -margin and +margin. power: the chance to show equivalence if the true difference is 0 and
+    the true spread is the observed one.
     """
 
     difference: float
@@ -54,7 +54,7 @@ class Equivalence:
 
     @property
     def digits(self) -> int:
-        """Digits behind the point that show scores well within the margin."""
+        """Decimal digits that resolve scores well within the margin."""
         return max(2, 1 + math.ceil(-math.log10(self.margin)))
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Equivalence:
 def paired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalence:
     """Compare the scores of the same policies, x[i] with y[i].
 
-    ZeroVariance if all differences are the same; ValueError for fewer than two policies.
+    ZeroVariance if all differences are equal; ValueError for fewer than two policies.
     """
     d = _sample(x) - _sample(y)
     if d.ndim != 1:
@@ -116,10 +116,10 @@ def power(spread: float, freedom: float, margin: float) -> float:
 
 
 def _sample(values: Sequence[float]) -> np.ndarray:
-    found = np.asarray(values, np.float64)
-    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
+    sample = np.asarray(values, np.float64)
+    if sample.ndim != 1 or len(sample) < 2 or not np.isfinite(sample).all():
         raise ValueError("a sample is a list of at least two finite numbers")
-    return found
+    return sample
 
 
 def _require(margin: float, samples: list[np.ndarray], scores: list[float]) -> None:
@@ -153,7 +153,7 @@ def wilson(hits: float, count: int) -> tuple[float, float]:
     middle = share + square / (2 * count)
     half = _QUANTILE * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
     low, high = ((middle + sign * half) / (1 + square / count) for sign in (-1, 1))
-    # None and all of them are edges of their own intervals, whatever the last bit says.
+    # A share of 0 or 1 is an end of its interval exactly, whatever the last bit of the formula.
     return (low if hits else 0.0), (high if hits < count else 1.0)
 
 

@@ -22,10 +22,10 @@ _MODES = {
 class VectorEnv(gymnasium.vector.VectorEnv):
     """`num_envs` lanes. reset(seed=...) -> (obs, info); step(actions) -> the five values.
 
-    Arrays are the caller's to keep. With same-step auto-reset `info["final_obs"]` holds the
-    last observations [N, ...] and `info["_final_obs"]` bool[N] where they count. A legal
-    action mask is in `info["action_mask"]`. With auto-reset off, `reset(options=...)` has no
-    mask: reset all lanes together.
+    Arrays belong to the caller. With same-step auto-reset `info["final_obs"]` holds the last
+    observations [N, ...] and `info["_final_obs"]` bool[N] the lanes that ended. A legal action
+    mask is in `info["action_mask"]`. With auto-reset off, `reset(options=...)` has no mask: reset
+    all lanes together.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -51,7 +51,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode in every lane; lane k has seed + k, without a seed the next ones."""
+        """Begin an episode in every lane, lane k with seed + k; by default with the next seeds."""
         self._seed = self._seed + self.num_envs if seed is None else seed
         super().reset(seed=seed)
         self._state, now = self.env.reset(self._seed % 2**32, self.num_envs)
@@ -61,8 +61,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Apply actions [N, ...]."""
         if self._state is None:
             raise UserError("step before reset: call reset first")
-        given = np.asarray(actions, self._dtype).reshape(self._action_shape)
-        self._state, now = self.env.step(self._state, given)
+        batch = np.asarray(actions, self._dtype).reshape(self._action_shape)
+        self._state, now = self.env.step(self._state, batch)
         info = self._info(now)
         ended = np.asarray(now.terminated) | np.asarray(now.truncated)
         if self.env.auto_reset == "same-step" and ended.any():
@@ -71,7 +71,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return (*(np.array(value) for value in values), info)
 
     def close(self, **kwargs: Any) -> None:
-        """Free what the backend holds."""
+        """Free the backend's resources."""
         self.env.close()
 
     def _info(self, now: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""gymnax's convention, which most JAX trainers take: `reset(key)`, `step(key, state, action)`.
+"""gymnax's convention, common among JAX trainers: `reset(key)`, `step(key, state, action)`.
 
-gymnax itself is not needed; where it is installed the spaces are its own, since trainers
-ask for their class.
+gymnax itself is not needed; where it is installed the spaces are its own, since trainers check
+their class.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from twinstep.frames import Array
 
 
 class Params(NamedTuple):
-    """What gymnax calls an environment's parameters; ours are fixed when it is made."""
+    """gymnax's parameters of an environment; ours are fixed by `make`."""
 
     max_steps_in_episode: int
 
@@ -26,10 +26,9 @@ class Params(NamedTuple):
 class Gymnax:
     """One environment with same-step auto-reset, to be vmapped by the trainer.
 
-    values: 5 for gymnax 0.x (obs, state, reward, done, info), 6 for 1.0 (terminated and
-    truncated apart). info holds `terminated`, `truncated` and `final_obs`. A reset begins the
-    episode whose seed is the key; the key of a step is not used, since an episode's own
-    draws decide it.
+    values: 5 for gymnax 0.x (obs, state, reward, done, info), 6 for 1.0 (separate terminated and
+    truncated). info holds `terminated`, `truncated` and `final_obs`. The key of a reset is the
+    episode's seed; the key of a step is unused, since an episode's own draws decide it.
     """
 
     def __init__(self, env: Env, values: int = 5) -> None:
@@ -50,12 +49,12 @@ class Gymnax:
 
     @property
     def default_params(self) -> Params:
-        """The longest recorded episode; no parameter changes the game."""
+        """The contract's horizon; no parameter changes the game."""
         return Params(self.env.contract.horizon)
 
     @property
     def num_actions(self) -> int:
-        """Number of discrete actions, or of real values in an action."""
+        """The number of discrete actions, or of real values in an action."""
         action = self.env.action
         return action.n if isinstance(action, Discrete) else max(1, *action.shape, 1)
 
@@ -67,7 +66,7 @@ class Gymnax:
     def step(
         self, key: Array, state: Any, action: Array, params: Params | None = None
     ) -> tuple[Any, ...]:
-        """Return (obs, state, reward, done, info), or with terminated and truncated."""
+        """Return (obs, state, reward, done, info); of 6 values, terminated and truncated for done."""
         dtype, shape = self.env.contract.action_layout()
         action = jnp.asarray(action, dtype).reshape(shape[1:])
         state, now = self._lane.step(state, action)

@@ -1,7 +1,7 @@
 """pgx's convention for games of several players: `init(key) -> State`, `step(state, action)`.
 
-Decisions are taken in turn; a game in which several players decide at once is a
-`twinstep.adapters.players` one. There is no auto-reset: a step after the end changes nothing.
+Decisions are taken in turn; use `twinstep.adapters.players` for a game in which several players
+decide at once. There is no auto-reset: a step after the end changes nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Pgx:
         return self.env.observation.shape
 
     def init(self, key: Array) -> State:
-        """Begin the game whose seed is the key."""
+        """Begin the game with the key as its seed."""
         inner, now = self._lane.init(seed_of(key))
         return self._state(inner, now)
 
@@ -67,8 +67,8 @@ class Pgx:
         inner, now = self._lane.step(state.inner, action)
         after = self._state(inner, now)
         over: Any = state.terminated | state.truncated
-        kept = state._replace(rewards=jnp.zeros_like(state.rewards))
-        return jax.tree.map(lambda a, b: jnp.where(over, a, b), kept, after)
+        final = state._replace(rewards=jnp.zeros_like(state.rewards))
+        return jax.tree.map(lambda a, b: jnp.where(over, a, b), final, after)
 
     def observe(self, state: State, player: Array) -> Array:
         """Return a player's observation."""

@@ -15,7 +15,7 @@ class Players:
     """One lane of any backend with auto-reset off; `agents` is empty after the end.
 
     Players are `player_0`, `player_1`, ... A player who does not decide now has an
-    `action_mask` of all False in its info, and its action may be left out.
+    `action_mask` of all False in its info, and its action may be omitted.
     """
 
     def __init__(self, env: Env) -> None:
@@ -35,18 +35,18 @@ class Players:
         return self._by_player(now.obs), self._infos(now)
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Apply the actions of those who decide; return the five values by player."""
+        """Apply the actions of the players who decide; return the five values by player."""
         if not self.agents:
             raise UserError("the game is over, or has not begun: call reset")
         for name in actions:
             if name not in self.possible_agents:
                 raise UserError(f"unknown player '{name}' (known: {', '.join(self.agents)})")
         dtype, shape = self.env.contract.action_layout()
-        given = np.zeros((1, *shape), dtype)
+        batch = np.zeros((1, *shape), dtype)
         for p, name in enumerate(self.possible_agents):
             if name in actions:
-                given[0, p] = np.asarray(actions[name], dtype).reshape(shape[1:])
-        self._state, now = self.env.step(self._state, given)
+                batch[0, p] = np.asarray(actions[name], dtype).reshape(shape[1:])
+        self._state, now = self.env.step(self._state, batch)
         terminated, truncated = bool(now.terminated[0]), bool(now.truncated[0])
         values = (
             self._by_player(now.obs),
@@ -60,7 +60,7 @@ class Players:
         return values
 
     def num_actions(self, agent: str) -> int:
-        """Number of discrete actions of a player; UserError for real-valued ones."""
+        """Return the number of a player's discrete actions; UserError for real-valued ones."""
         if isinstance(self.env.action, Box):
             raise UserError(f"{self.env.id} has real-valued actions")
         return self.env.action.n

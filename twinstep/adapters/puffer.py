@@ -1,7 +1,7 @@
 """PufferLib 3's convention: five values in buffers that the caller shares, flat NumPy arrays.
 
-PufferLib itself is not needed; where it is installed this is a `PufferEnv`, since its trainer and
-its vectorization ask for that.
+PufferLib itself is not needed; where it is installed this is a `PufferEnv`, which its trainer and
+its vectorization require.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ except ImportError:
 class Puffer(_Base):
     """`num_agents` lanes with same-step auto-reset, as PufferLib's own C environments have.
 
-    observations [N, ...], rewards f32[N], terminals and truncations bool[N], masks bool[N]
-    and actions are written in place at each step and returned without a copy; pass `buffers`
-    (name -> array) to share them. Infos are empty.
+    Each step writes observations [N, ...], rewards f32[N], terminals and truncations bool[N], masks
+    bool[N] and actions in place and returns them without a copy; pass `buffers` (name -> array)
+    to share them. Infos are empty.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class Puffer(_Base):
         given = buffers or {}
         self.buffers = {n: given.get(n, np.zeros(s, d)) for n, (d, s) in layout.items()}
         for name, (dtype, expected) in layout.items():
-            held = self.buffers[name]
-            if held.dtype != np.dtype(dtype) or held.shape != expected:
+            buffer = self.buffers[name]
+            if buffer.dtype != np.dtype(dtype) or buffer.shape != expected:
                 raise UserError(
-                    f"buffer {name} is {held.dtype}{list(held.shape)}, expected "
+                    f"buffer {name} is {buffer.dtype}{list(buffer.shape)}, expected "
                     f"{np.dtype(dtype)}{list(expected)}"
                 )
         self._state: Any = None
@@ -64,7 +64,7 @@ class Puffer(_Base):
 
             self.single_observation_space = gymnasium.observation_space(env)
             self.single_action_space = gymnasium.action_space(env)
-            # Newer versions have a buffer more, for the actions of another policy.
+            # Newer versions have one more buffer, for the actions of another policy.
             others = {"teacher_actions": np.zeros_like(self.buffers["actions"])}
             super().__init__(others | given | self.buffers)
 
@@ -80,11 +80,11 @@ class Puffer(_Base):
         self.buffers["actions"][:] = np.asarray(actions).reshape(self.buffers["actions"].shape)
         self._state, now = self.env.step(self._state, self.buffers["actions"])
         self._write(now)
-        held = self.buffers
-        return (held["observations"], held["rewards"], held["terminals"], held["truncations"], [])
+        now = self.buffers
+        return (now["observations"], now["rewards"], now["terminals"], now["truncations"], [])
 
     def close(self) -> None:
-        """Free what the backend holds."""
+        """Free the backend's resources."""
         self.env.close()
 
     def _write(self, now: Any) -> None:

@@ -1,7 +1,7 @@
 """Stable-Baselines3's `VecEnv` over any backend. Needs gymnasium.
 
-Stable-Baselines3 itself is not needed; where it is installed this is one of its own classes, since
-its algorithms ask for that.
+Stable-Baselines3 itself is not needed; where it is installed this is one of its own classes, which
+its algorithms require.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ except ImportError:
 class VecEnv(_Base):
     """`num_envs` lanes with same-step auto-reset: PPO("MlpPolicy", VecEnv(env, 64)).
 
-    step(actions) -> (obs, rewards, dones, infos); arrays are the caller's to keep. In lanes that
+    step(actions) -> (obs, rewards, dones, infos); arrays belong to the caller. Only in lanes that
     ended, infos[k] holds `terminal_observation`, the episode's last observation, and
-    `TimeLimit.truncated`, whether it was cut without being over; in no other lane. A legal action
-    mask is in infos[k]["action_mask"]. Scores are logged by Stable-Baselines3's `VecMonitor`.
+    `TimeLimit.truncated`, whether it was truncated and not terminated. A legal action mask is in
+    infos[k]["action_mask"]. Stable-Baselines3's `VecMonitor` logs scores.
     """
 
     def __init__(self, env: Env, num_envs: int) -> None:
@@ -49,7 +49,7 @@ class VecEnv(_Base):
             super().__init__(num_envs, *spaces)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Let the next reset begin lane k with seed + k; None goes on with the seeds after."""
+        """Set the seed of the next reset: seed + k for lane k, None for the seeds that follow."""
         self._seed = seed
         return [None if seed is None else seed + k for k in range(self.num_envs)]
 
@@ -75,12 +75,12 @@ class VecEnv(_Base):
         return obs, reward, done, infos
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Apply actions [N, ...] and return what `step_wait` does."""
+        """Apply actions [N, ...]; return the values of `step_wait`."""
         self.step_async(actions)
         return self.step_wait()
 
     def close(self) -> None:
-        """Free what the backend holds."""
+        """Free the backend's resources."""
         self.vector.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -1,9 +1,9 @@
 """torch tensors through DLPack. Needs torch.
 
-With a JAX backend nothing is copied on the way out, nor are actions that have the environment's
-dtype already, lie in one piece on its device and begin where XLA wants them to (torch's own
-memory does). Tensors from a backend that gives NumPy arrays are copies. Either way they are the
-caller's: a later step neither changes them nor sees what was written into them.
+With a JAX backend outputs are not copied. Actions are not copied either if they have the
+environment's dtype, are contiguous on its device and are aligned as XLA requires (torch's own
+memory is). Tensors from a backend that gives NumPy arrays are copies. Either way they belong to the
+caller: a later step neither changes them nor sees what was written into them.
 """
 # pyright: reportAttributeAccessIssue=false, reportMissingImports=false
 
@@ -43,13 +43,13 @@ class Torch:
 
         They may be overwritten as soon as this returns.
         """
-        wanted = actions.detach().to(self.device, self._dtype).contiguous()
+        tensor = actions.detach().to(self.device, self._dtype).contiguous()
         if not self.env.traceable:
-            state, now = self.env.step(state, wanted.numpy())
+            state, now = self.env.step(state, tensor.numpy())
             return state, _tensors(now)
         with self.env._precision():  # else float64 would arrive as float32
-            given = jax.dlpack.from_dlpack(wanted)
-        state, now = self.env.step(state, given)
+            array = jax.dlpack.from_dlpack(tensor)
+        state, now = self.env.step(state, array)
         # The export of each value waits for it, and so for the step that reads the actions.
         return state, _tensors(now)
 
@@ -60,6 +60,6 @@ def _tensors(now: TimeStep) -> TimeStep:
 
 def _tensor(value: Any) -> torch.Tensor:
     if isinstance(value, np.ndarray):
-        # Such arrays may be read-only, strided or used again; every tensor can be written to.
+        # Such arrays may be read-only, strided or reused; every tensor must be writable.
         return torch.from_numpy(np.array(value))
     return torch.from_dlpack(value)

@@ -1,4 +1,4 @@
-"""What `twinstep.make(..., debug=True)` checks before each step."""
+"""The check of `twinstep.make(..., debug=True)` before each step."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from twinstep.errors import UserError
 def require_finite(what: str, values: Mapping[str, Any]) -> None:
     """Raise UserError naming the first number that is NaN or infinite.
 
-    what: the call that was given them. values: name -> array; whole numbers pass. A value that
-    JAX is tracing cannot be looked at, which is an error too.
+    what: the call that received them. values: name -> array; integers pass. A value that JAX is
+    tracing cannot be checked, which is an error too.
     """
     for name, value in values.items():
         if isinstance(value, Tracer):

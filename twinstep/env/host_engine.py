@@ -1,4 +1,4 @@
-"""Environments that are not JAX programs, under auto-reset: a native candidate, the oracle."""
+"""Auto-reset for environments that are not JAX programs: a native candidate, the oracle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twinstep.protocols import Lanes, Oracle, offers
 
 
 class NativeEngine:
-    """A candidate that resets ended lanes by itself (`auto_step`), or not at all (`off`)."""
+    """A candidate that resets ended lanes by itself (`auto_step`), or never (`off`)."""
 
     def __init__(
         self, contract: Contract, candidate: Any, auto_reset: str, table: StartTable
@@ -36,7 +36,7 @@ class NativeEngine:
         return state, timestep(self._contract, frame, frame.obs)
 
     def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
-        """Apply actions [N, P, ...]; the state given is consumed."""
+        """Apply actions [N, P, ...]; the step consumes the state."""
         actions = np.asarray(actions)
         if self._mode == "off":
             state, frame = self._candidate.step(state, actions)
@@ -46,7 +46,7 @@ class NativeEngine:
         return state, timestep(self._contract, frame, final)
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
-        """Apply actions [T, N, P, ...] in one call where the candidate can."""
+        """Apply actions [T, N, P, ...], in one call if the candidate offers it."""
         actions = np.asarray(actions)
         if self._mode == "off" and offers(self._candidate, "rollout"):
             state, frame = self._candidate.rollout(state, actions)
@@ -58,7 +58,7 @@ class NativeEngine:
         return loop(self.step, state, actions)
 
     def frame(self, state: Any) -> Frame:
-        """Return the present frame, with the inner fields."""
+        """Return the present frame with the inner fields."""
         return self._candidate.frame(state)
 
     def load(self, fields: Fields, seed: Array, ended: Array) -> Any:
@@ -77,14 +77,14 @@ class NativeEngine:
         return self._candidate.copy(state)
 
     def _buffers(self, shape: tuple[int, ...]) -> dict[str, Any]:
-        """Return new arrays without the frame's state, where the candidate takes them."""
+        """Return new output arrays without the frame's state, if the candidate takes them."""
         if not offers(self._candidate, "buffers"):
             return {}
         return {"out": self._candidate.buffers(shape, minimal=True, final_obs=True)}
 
 
 class OracleState:
-    """The lanes of a reference; there is one, and each step changes it.
+    """The lanes of a reference: one object, which each step changes.
 
     frame: the present one. seeds: u32[N, 2], of the running episodes.
     """
@@ -98,8 +98,8 @@ class OracleState:
 class OracleEngine:
     """The reference itself under the same auto-reset as the candidates.
 
-    Its own restart where it has one (reset_mode `same-step`), else a reset to the next seed.
-    lean: let frames leave the state out where the reference can; `frame` has it all the same.
+    It uses the reference's own restart (reset_mode `same-step`), or else a reset to the next seed.
+    lean: omit the state from frames where the reference supports it; `frame` still returns it.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class OracleEngine:
         return OracleState(lanes, frame, seeds), timestep(self._contract, frame, frame.obs)
 
     def step(self, state: OracleState, actions: Array) -> tuple[OracleState, TimeStep]:
-        """Apply actions [N, P, ...]; the state given is consumed."""
+        """Apply actions [N, P, ...]; the step consumes the state."""
         actions = np.asarray(actions)
         before = state.frame
         waited = np.zeros(len(state.seeds), bool)
@@ -152,7 +152,7 @@ class OracleEngine:
         return loop(self.step, state, np.asarray(actions))
 
     def frame(self, state: OracleState) -> Frame:
-        """Return the present frame, with the inner fields."""
+        """Return the present frame with the inner fields."""
         if state.frame.state:
             return state.frame
         return state.frame._replace(state=state.lanes.fields())  # type: ignore[attr-defined]
@@ -189,7 +189,7 @@ class OracleEngine:
 
 
 class _Scalars:
-    """One live episode per instance of a scalar oracle; their frames share arrays [N, ...]."""
+    """One live episode per instance of a scalar oracle, in shared arrays [N, ...]."""
 
     def __init__(self, oracles: list[Oracle]) -> None:
         self._oracles = oracles
@@ -225,7 +225,7 @@ class _Scalars:
 
 
 def loop(step: Any, state: Any, actions: np.ndarray) -> tuple[Any, TimeStep]:
-    """Apply actions [T, N, P, ...] one step at a time; time steps with leading [T, N]."""
+    """Apply actions [T, N, P, ...] step by step; time steps have a leading [T, N]."""
     rows: list[TimeStep] = []
     for action in actions:
         state, now = step(state, action)
@@ -239,7 +239,7 @@ def _copied(frame: Frame) -> Frame:
 
 
 def _merged(yes: Frame, no: Frame, which: np.ndarray) -> Frame:
-    """Take lanes `which` of one frame, as a new episode's first, and the rest of the other."""
+    """Join lanes `which` of one frame, as first frames of episodes, with the rest of another."""
     merged = {path: np.array(value) for path, value in flatten(no).items()}
     for path, value in flatten(yes).items():
         new = np.asarray(value)

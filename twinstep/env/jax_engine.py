@@ -1,4 +1,4 @@
-"""A pure JAX implementation with auto-reset, batched: what `twinstep.make` compiles.
+"""A batched pure JAX implementation with auto-reset, compiled by `twinstep.make`.
 
 Everything here can be traced: a trainer's own jit, vmap and scan may contain it.
 """
@@ -18,7 +18,7 @@ from twinstep.env.timestep import TimeStep, next_seeds, start_of, timestep
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.jax_candidate import PureFunctions
 
-#: Elements of a lane from which on it is written by itself, and not picked one by one.
+#: Elements per lane from which a scatter of whole lanes is faster than an elementwise choice.
 _WIDE = 64
 
 
@@ -37,8 +37,8 @@ class EnvState(NamedTuple):
 class JaxEngine:
     """Reset, step and rollout of N lanes under one kind of auto-reset.
 
-    rows: what a seed's start is looked up in, see timestep.StartTable; an argument, so that one
-    program serves all variants that differ in their starts alone.
+    rows: the table of a seed's start, see timestep.StartTable; an argument, so that one program
+    serves all variants that differ only in their starts.
     """
 
     def __init__(self, contract: Contract, pure: PureFunctions, auto_reset: str) -> None:
@@ -75,11 +75,11 @@ class JaxEngine:
     def rollout(
         self, rows: Start | None, state: EnvState, actions: Array
     ) -> tuple[EnvState, TimeStep]:
-        """Apply actions [T, N, P, ...]; time steps come with leading [T, N]."""
+        """Apply actions [T, N, P, ...]; time steps have a leading [T, N]."""
         return lax.scan(lambda *carried: self.step(rows, *carried), state, actions)
 
     def frame(self, state: EnvState) -> Frame:
-        """Return the present frame, with the inner fields."""
+        """Return the present frame with the inner fields."""
         return self._look(state.inner)
 
     def load(self, fields: Fields, seed: Array, ended: Array) -> EnvState:
@@ -103,10 +103,10 @@ class JaxEngine:
     def _next_step(
         self, rows: Start | None, before: EnvState, inner: Any
     ) -> tuple[EnvState, TimeStep]:
-        """Lanes that ended before this step begin anew instead of playing it."""
+        """Begin the next episode in lanes that ended before this step, instead of playing it."""
         last = self._look(before.inner)
         waited = before.ended
-        # A lane of a loaded state waits without saying how its episode ended: as terminated.
+        # A waiting lane of a loaded state does not show how its episode ended: terminated, then.
         terminated, truncated = waited & (last.terminated | ~last.truncated), waited
         truncated = truncated & last.truncated
         if self._restarts:
@@ -122,7 +122,7 @@ class JaxEngine:
         return state, timestep(self._contract, frame, frame.obs)
 
     def _restarted(self, terminated: Array, before: Any, after: Any) -> Any:
-        """Begin anew, in the reference's own way, what ended as `before`."""
+        """Restart, in the reference's own way, the episodes that ended in state `before`."""
         at = self._pure.lanes
         assert self._pure.restart is not None
         again = jax.vmap(self._pure.restart, in_axes=at, out_axes=at)(before)
@@ -138,36 +138,36 @@ class JaxEngine:
     ) -> tuple[EnvState, Frame]:
         """Begin the next episode where one ended and was not restarted.
 
-        frame: what state.inner shows. A reset may be dear, and few lanes end at once: those are
+        frame: that of state.inner. A reset may be expensive, and few lanes end at once: these are
         gathered and reset together, in several passes if there are many.
         """
-        fresh: Array = truncated & ~terminated if self._restarts else terminated | truncated
+        over: Array = truncated & ~terminated if self._restarts else terminated | truncated
         if self._restarts and not self._contract.truncates:
             return state, frame
-        seed = jnp.where(fresh[:, None], next_seeds(state.seed), state.seed)
-        lanes = len(fresh)
+        seed = jnp.where(over[:, None], next_seeds(state.seed), state.seed)
+        lanes = len(over)
         few = min(lanes, max(32, lanes // 32))
 
         def some(carried: tuple[Array, Any, Any]) -> tuple[Array, Any, Any]:
             left, inner, shown = carried
             which = _First(left, few)
-            made = self._begin(start_of(rows, seed[jnp.minimum(which.place, lanes - 1)], jnp))
-            first = self._look(made)
-            inner = jax.tree.map(partial(which.put, at=self._pure.lanes), inner, made)
+            begun = self._begin(start_of(rows, seed[jnp.minimum(which.place, lanes - 1)], jnp))
+            first = self._look(begun)
+            inner = jax.tree.map(partial(which.put, at=self._pure.lanes), inner, begun)
             shown = jax.tree.map(which.put, shown, (first.obs, first.acting, first.legal))
             return left & ~which.taken, inner, shown
 
-        begun = fresh, state.inner, (frame.obs, frame.acting, frame.legal)
-        _, inner, shown = lax.while_loop(lambda carried: carried[0].any(), some, begun)
+        init = over, state.inner, (frame.obs, frame.acting, frame.legal)
+        _, inner, shown = lax.while_loop(lambda carried: carried[0].any(), some, init)
         obs, acting, legal = shown
         frame = frame._replace(obs=obs, acting=acting, legal=legal)
         return EnvState(inner, seed, state.ended), frame
 
 
 class _First:
-    """The first `few` of those lanes that bool[N] names.
+    """The first `few` set lanes of bool[N].
 
-    place: i32[few], where they are; N for those that are missing. taken: bool[N].
+    place: i32[few], their indices, N where there are fewer. taken: bool[N], the lanes as a mask.
     """
 
     def __init__(self, left: Array, few: int) -> None:
@@ -177,10 +177,10 @@ class _First:
         self._rank = jnp.clip(count - 1, 0, few - 1)
 
     def put(self, old: Array, new: Array, at: int = 0) -> Array:
-        """Return old, with the values of new [few, ...] in these lanes; at: the lanes' axis."""
+        """Return old with the values of new [few, ...] in these lanes; at: the lanes' axis."""
         if at == 0 and old.size >= _WIDE * len(old):
             return old.at[self.place].set(new, mode="drop")
-        # On a CPU a scatter is a loop over its rows, one for each array: dear where rows are short.
+        # On a CPU a scatter is a loop over its rows, one for each array: slow where rows are short.
         return _choose(self.taken, jnp.take(new, self._rank, at), old, at)
 
 
@@ -195,7 +195,7 @@ class Compiled(NamedTuple):
 
 
 def compiled(contract: Contract, pure: PureFunctions, auto_reset: str) -> Compiled:
-    """Return the engine of these functions; the same one for contracts that are alike to it."""
+    """Return the engine of these functions, shared by contracts that do not differ for it."""
     seen = (contract.players, contract.observation.shape, contract.reset_mode, contract.truncates)
     key = (auto_reset, *seen)
     if key not in pure.engines:
@@ -206,7 +206,7 @@ def compiled(contract: Contract, pure: PureFunctions, auto_reset: str) -> Compil
 
 
 def _choose(which: Array, yes: Any, no: Any, at: int = 0) -> Any:
-    """Pick lane by lane over whole trees; at: the lanes' axis, the first or the last."""
+    """Choose lane by lane over whole trees; at: the lanes' axis, the first or the last."""
 
     def pick(a: Array, b: Array) -> Array:
         shape = [1] * jnp.ndim(a)

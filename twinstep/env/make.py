@@ -1,4 +1,4 @@
-"""`twinstep.make`: a verified environment, batched, in plain functions.
+"""`twinstep.make`: a verified environment, batched, as plain functions.
 
 env = twinstep.make("pong-v0")
 state, step = env.reset(seed=0, lanes=4096)
@@ -48,11 +48,11 @@ def make(
     next one's first observation, and the last in `final_obs`), `next-step` (the next step of
     that lane begins the episode and ignores its action), or `off`. starts: batched starts
     from which later episodes are drawn, for environments whose starts have fields.
-    debug: whether step and rollout look at what they are given, and raise UserError where an
-    action or a number of the state is not finite; without it they do what the reference does.
+    debug: whether step and rollout raise UserError for an action or a number of the state that is
+    not finite; without it they treat such numbers as the reference does.
     params: the environment's parameters, as in `twinstep envs`.
 
-    Raises UserError (one line with the mend) for anything unknown or missing.
+    Raises UserError (one line with the fix) for anything unknown or missing.
     """
     env = registry.environment(_name_of(id))
     known = {parameter.name: parameter for parameter in env.parameters}
@@ -94,11 +94,11 @@ def _version(name: str) -> str:
 
 
 class Env:
-    """A batched environment. A state is opaque; a step consumes the one it is given.
+    """A batched environment. A state is opaque; a step consumes its state.
 
-    id, backend, auto_reset: as made. contract: what was verified. traceable: whether reset,
-    step and rollout may stand inside the caller's own jit, vmap and scan. independent: whether
-    states of several resets may be stepped in turn. dtype, platform: the implementation's.
+    id, backend, auto_reset: as given to `make`. contract: the verified one. traceable: whether
+    reset, step and rollout may be called inside the caller's own jit, vmap and scan. independent:
+    whether states of several resets may be stepped in turn. dtype, platform: the backend's.
     """
 
     def __init__(
@@ -127,11 +127,12 @@ class Env:
         engine = self._engine
         methods = engine.reset, engine.step, engine.rollout, engine.frame
         if self.traceable:
-            made, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
+            jitted, rows = self._compiled, jax.tree.map(np.asarray, self._table.rows)
             begin, step, rollout = (
-                functools.partial(method, rows) for method in (made.reset, made.step, made.rollout)
+                functools.partial(method, rows)
+                for method in (jitted.reset, jitted.step, jitted.rollout)
             )
-            methods = begin, step, rollout, made.frame
+            methods = begin, step, rollout, jitted.frame
         self._reset, self._step, self._rollout, self._frame = methods
 
     def reset(
@@ -164,7 +165,7 @@ class Env:
             return self._step(state, with_players(self.contract, self._array(actions), 1))
 
     def rollout(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
-        """Apply actions [T, N, ...] in one call; time steps come with leading [T, N]."""
+        """Apply actions [T, N, ...] in one call; time steps have a leading [T, N]."""
         if self._debug:
             self._require_finite("rollout", state, actions)
         with self._precision():
@@ -193,10 +194,10 @@ class Env:
         )
 
     def restore(self, data: bytes) -> Any:
-        """Return the state that `save` was given. UserError if it is of another environment."""
+        """Return the saved state. UserError if it is of another environment."""
         fields, seed, ended = serialization.unpack(self.contract, data)
-        can = self._engine._pure.load is not None if self.traceable else self._loads()
-        if not can:
+        loadable = self._engine._pure.load is not None if self.traceable else self._loads()
+        if not loadable:
             raise UserError(f"backend '{self.backend}' cannot load a state of {self.id}")
         return self._load(fields, seed, ended)
 
@@ -221,7 +222,7 @@ class Env:
         return action_space(self.contract.action)
 
     def decode(self, obs: Array) -> dict[str, Array]:
-        """Return an observation [..., K] by the names of its elements."""
+        """Split an observation [..., K] by the names of its elements."""
         names = self.contract.observation.names
         if not names:
             return {"obs": obs}
@@ -229,17 +230,17 @@ class Env:
 
     @property
     def verdict(self) -> Verdict:
-        """What was verified of exactly this: backend, parameters, device, auto-reset."""
+        """The verdict on exactly this backend, device, auto-reset and choice of parameters."""
         return verdict_of(self._subject, self._pair, self.platform, self.auto_reset)
 
     def close(self) -> None:
-        """Free what the environment holds; only the oracle holds anything."""
+        """Free the resources; only the oracle has any."""
         if self.backend == ORACLE:
             self._engine.close()
 
     def __repr__(self) -> str:
-        given = self.contract.params
-        params = "".join(f", {name}={given[name]!r}" for name in sorted(given))
+        chosen = self.contract.params
+        params = "".join(f", {name}={chosen[name]!r}" for name in sorted(chosen))
         return f"make('{self.id}', '{self.backend}', auto_reset='{self.auto_reset}'{params})"
 
     def _candidate_engine(self, pair: Pair) -> Any:

@@ -1,4 +1,4 @@
-"""Saved states: the contract's fields under a schema version, the same for every backend."""
+"""Save and load states: the contract's fields under a schema version, equal for all backends."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from twinstep.contract import Contract, canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Frame
 
-#: Grows when a written byte changes its meaning.
+#: Grows when the meaning of a written byte changes.
 SCHEMA = 1
 
 
 def pack(contract: Contract, frame: Frame, seed: np.ndarray, ended: np.ndarray) -> bytes:
-    """Return the bytes of N lanes: a frame's inner fields [N, ...], seeds u32[N, 2], ended."""
+    """Pack N lanes: a frame's inner fields [N, ...], seeds u32[N, 2], ended bool[N]."""
     head = {
         "schema": SCHEMA,
         "contract": contract.version,
@@ -31,7 +31,7 @@ def pack(contract: Contract, frame: Frame, seed: np.ndarray, ended: np.ndarray) 
 
 
 def unpack(contract: Contract, data: bytes) -> tuple[dict[str, np.ndarray], Any, Any]:
-    """Return fields, seeds and ended of `pack`; UserError if they are of another environment."""
+    """Return the fields, seeds and ended of `pack`; UserError if of another environment."""
     not_so = "this is not a saved state"
     arrays = npz.arrays_of(data, not_so)
     head = npz.head_of(arrays, not_so)

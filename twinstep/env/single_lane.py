@@ -16,8 +16,8 @@ from twinstep.frames import Array
 class Lane:
     """`init(seed) -> (state, TimeStep)` and `step(state, action) -> (state, TimeStep)`.
 
-    seed: u32[2]. action: [...], with more than one player [P, ...]. Everything without the
-    batch axis. Raises UserError for a backend that is no JAX program.
+    seed: u32[2]. action: [...], with more than one player [P, ...]. No array has the batch axis.
+    Raises UserError for a backend that is no JAX program.
     """
 
     def __init__(self, env: Env) -> None:
@@ -39,7 +39,7 @@ class Lane:
 
 
 def seed_of(key: Array) -> Array:
-    """Return the seed u32[2] of a JAX key, raw or typed: its own two words."""
+    """Return the seed u32[2] of a JAX key, raw or typed: the key's two words."""
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)
     return jnp.asarray(key, jnp.uint32)[:2]

@@ -1,4 +1,4 @@
-"""What a step of a shipped environment returns, and where its next episodes begin."""
+"""The result of a step of a shipped environment, and the starts of its next episodes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from twinstep.contract import Contract
 from twinstep.frames import Array, Frame, Start
 from twinstep.inputs.seeds import starts_of
 
-#: Starts that an environment with `Start.fields` draws its later episodes from, if none are given.
+#: Default number of starts from which an environment with `Start.fields` draws later episodes.
 TABLE = 256
 
 
 class TimeStep(NamedTuple):
     """One step of N lanes; a rollout has a leading T before N.
 
-    With one player the player's axis is left out, and `acting` is None.
+    With one player the player's axis is omitted, and `acting` is None.
 
-    obs: [N, ...] what the policy sees next. With same-step auto-reset that is the new
-        episode's first observation in lanes that ended. reward: [N], of the step.
+    obs: [N, ...], the policy's next input. With same-step auto-reset, in lanes that ended, the
+        new episode's first observation. reward: [N], of the step.
     terminated, truncated: bool[N], whether the step ended the episode, and how.
-    final_obs: [N, ...], the observation at the end of the episode in lanes that ended, `obs`
-        elsewhere. The value of a truncated episode is bootstrapped from it.
+    final_obs: [N, ...], the episode's last observation in lanes that ended, `obs` elsewhere. The
+        value of a truncated episode is bootstrapped from it.
     acting: bool[N, P], who decides next. legal: bool[N, A], the legal action mask, or None.
     """
 
@@ -37,7 +37,7 @@ class TimeStep(NamedTuple):
 
 
 def timestep(contract: Contract, frame: Frame, final_obs: Array) -> TimeStep:
-    """Return the step of a frame; the player's axis (the last before obs's own) goes if P is 1."""
+    """Return a frame's step, without the player's axis (the last before obs's own) if P is 1."""
     if contract.players > 1:
         return TimeStep(
             frame.obs,
@@ -63,7 +63,7 @@ def timestep(contract: Contract, frame: Frame, final_obs: Array) -> TimeStep:
 
 
 def with_players(contract: Contract, actions: Any, leading: int) -> Any:
-    """Put the player's axis into actions that may lack it, after `leading` batch axes."""
+    """Insert a missing player's axis into actions, after `leading` batch axes."""
     shape = contract.action.shape
     if actions.ndim == leading + 1 + len(shape):
         return actions
@@ -76,7 +76,7 @@ def with_players(contract: Contract, actions: Any, leading: int) -> Any:
 
 
 def lane_seeds(seed: int, lanes: int) -> np.ndarray:
-    """Return u32[lanes, 2]: lane k begins with (seed + k, 0), its n-th later episode (., n)."""
+    """Return u32[lanes, 2]: (seed + k, 0) for lane k, whose n-th later episode has (., n)."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed {seed}: it must be in [0, 2**32)")
     words = (np.arange(lanes, dtype=np.uint64) + np.uint64(seed)).astype(np.uint32)
@@ -90,11 +90,11 @@ def next_seeds(seeds: Any) -> Any:
 
 
 class StartTable:
-    """Where episodes begin: the start of a seed, also for what a seed cannot carry.
+    """Map seeds to starts, including the fields that a seed cannot carry.
 
-    Without `Start.fields` a seed is a start. With them, a seed picks a row of a table,
-    so that auto-reset needs no work on the host; the row's own seed replaces the picking one,
-    unless the contract's seeds are free and nobody gave the table: rows.seed is then empty.
+    Without `Start.fields` a seed is a start. With them, a seed picks a row of a table, so that
+    auto-reset needs no work on the host. The row's seed replaces the seed that picked it, unless
+    the contract's seeds are free and the table is the default one: rows.seed is then empty.
     """
 
     def __init__(self, contract: Contract, table: Start | None = None) -> None:
@@ -110,7 +110,7 @@ class StartTable:
 
 
 def start_of(rows: Start | None, seeds: Any, arrays: Any) -> Start:
-    """Return the starts of seeds u32[N, 2]; arrays is the module (numpy or jax.numpy).
+    """Return the starts of seeds u32[N, 2]; arrays: numpy or jax.numpy.
 
     rows: of a StartTable.
     """

@@ -1,7 +1,7 @@
-"""How many lanes are recorded and replayed together: fewer where a frame is large.
+"""Sizes of batches that are recorded and replayed together: fewer lanes for larger frames.
 
-Most environments have frames of some hundred bytes. One with memory and pictures has fifty
-thousand, and a hundred lanes of it would not fit into a small machine.
+Most environments have frames of a few hundred bytes. Memory and pictures make fifty thousand, and
+a hundred lanes of them would not fit into a small machine.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 
 from twinstep.contract import Contract
 
-#: Episodes per chunk at most; a candidate replays a chunk in one batch.
+#: Maximum episodes per chunk; a candidate replays a chunk in one batch.
 LANES = 128
-#: Episodes that are asked again at once at most, and lanes of looks at single steps.
+#: Maximum episodes of one batch while shrinking, and lanes where single steps are examined.
 FEW = 32
-#: Bytes of one window of frames that are held at once, in one of several copies.
+#: Bytes of one window of frames in memory, in each of several copies.
 BUDGET = 192 << 20
-#: Steps of a recording under auto-reset at most.
+#: Maximum steps of a recording under auto-reset.
 LIMIT = 8192
-#: Lanes of it at least: as many as the adapters are tried with.
+#: Its minimum lanes: as many as the adapters are tested with.
 FEWEST = 8
 
 
@@ -33,18 +33,18 @@ def frame_bytes(contract: Contract) -> int:
 
 
 def lanes_of(contract: Contract) -> int:
-    """Return the episodes per chunk: LANES, or fewer so that a window of frames fits BUDGET."""
+    """Return the episodes per chunk: LANES, or fewer if a window of frames exceeds BUDGET."""
     steps = min(WINDOW, contract.horizon) + 1
     return int(np.clip(BUDGET // (frame_bytes(contract) * steps), 1, LANES))
 
 
 def few_of(contract: Contract) -> int:
-    """Return how many episodes are asked again at once, while shrinking."""
+    """Return the number of episodes replayed at once while shrinking."""
     return min(FEW, lanes_of(contract))
 
 
 class Shipped(NamedTuple):
-    """Of a recording under auto-reset: lanes, and steps at least and at most."""
+    """The size of a recording under auto-reset: lanes, minimum steps and maximum steps."""
 
     lanes: int
     steps: int
@@ -52,11 +52,11 @@ class Shipped(NamedTuple):
 
 
 def shipped(contract: Contract) -> Shipped:
-    """Return the size of a recording under auto-reset, which is held in memory whole."""
+    """Return the size of a recording under auto-reset, which must fit into memory whole."""
     most, steps = contract.shipped
     lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
     if lanes < most:
-        # Rather shorter than few lanes, but long enough for one whole episode.
+        # Fewer steps come before fewer lanes, but enough for one whole episode.
         steps = max(WINDOW, -(-min(contract.horizon, steps) // WINDOW) * WINDOW)
         lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
     return Shipped(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)

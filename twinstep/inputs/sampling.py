@@ -1,7 +1,7 @@
 """Draw inputs where behaviour changes: ranges, their ends, landmarks, and ties between fields.
 
-Uniform draws miss comparisons: the edge of a paddle is hit once in hundreds. So a part of the
-draws sits on the ends of a range, on landmarks and one grid step beside them, and another
+Uniform draws miss comparisons: they hit the edge of a paddle once in hundreds. So a part of the
+draws lies on the ends of a range, on landmarks and one grid step next to them, and another
 part puts one field at a landmark's distance from another.
 """
 
@@ -32,12 +32,12 @@ def sample_fields(
 
 
 def sample_module(module: Module, count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Draw inputs [count, ...] of a module's level 1 domain."""
+    """Draw inputs [count, ...] from a module's level 1 domain."""
     return sample_fields(module.inputs, module.landmarks, count, rng)
 
 
 def of_a_board(module: Module, contract: Contract) -> bool:
-    """Return whether a module takes a game's state: drawn field by field it is that of no game."""
+    """Return whether a module takes a whole game's state, which field-wise draws cannot give."""
     state = {field.name for field in contract.state} - {"seed", contract.randomness.draws}
     return contract.masked and not state.isdisjoint(field.name for field in module.inputs)
 
@@ -45,7 +45,7 @@ def of_a_board(module: Module, contract: Contract) -> bool:
 def sample_states(
     contract: Contract, count: int, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Draw placed states [count, ...] over the contract's ranges and all modules' landmarks."""
+    """Draw placed states [count, ...] from the contract's ranges and all modules' landmarks."""
     landmarks = tuple(sorted({mark for m in contract.modules for mark in m.landmarks}))
     fields = tuple(f for f in contract.state if f.role is not Role.IRRELEVANT)
     states = sample_fields(fields, landmarks, count, rng)
@@ -56,7 +56,7 @@ def sample_states(
 
 
 def sample_actions(contract: Contract, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw actions [count, P, ...]; real-valued ones also on and beyond the range's ends."""
+    """Draw actions [count, P, ...]; real-valued ones also on and beyond the ends of the range."""
     dtype, shape = contract.action_layout()
     space = contract.action
     if not isinstance(space, Box):
@@ -100,7 +100,7 @@ def _draw(
 
 
 def _fit(values: np.ndarray, field: Field) -> np.ndarray:
-    """Bring values onto the field's grid and into its range."""
+    """Move values onto the field's grid and into its range."""
     low, high = float(field.low or 0), float(field.high or 0)
     if field.step:
         values = low + np.round((values - low) / field.step) * field.step
@@ -130,5 +130,5 @@ def _tie(
         rows = np.flatnonzero(tied & (pick == place))
         grid = field.step or (float(field.high or 0) - float(field.low or 0)) / 1024
         values = table[other[rows], rows] + distance[rows] + grid * rng.integers(-1, 2, len(rows))
-        kept = (values >= float(field.low or 0)) & (values <= float(field.high or 0))
-        drawn[field.name][rows[kept]] = _fit(values[kept], field)
+        inside = (values >= float(field.low or 0)) & (values <= float(field.high or 0))
+        drawn[field.name][rows[inside]] = _fit(values[inside], field)

@@ -1,9 +1,9 @@
-"""Which episodes are played: public, tree and holdout seeds.
+"""The seeds of the episodes: public, tree and holdout.
 
-public: the same for everyone, so recorded episodes are found in the cache.
-tree: derived from the candidate's own files, so that every edit re-rolls them and yet anyone
-can compute them again. holdout: keyed with a secret that the candidate's author has not
-got (TWINSTEP_HOLDOUT_KEY).
+public: the same for everyone, so that the cache has the recorded episodes.
+tree: derived from the candidate's own files, so that every edit re-rolls them and anyone can
+still compute them. holdout: keyed with a secret that the candidate's author does not have
+(TWINSTEP_HOLDOUT_KEY).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None
     return _derived(key, env, 0, count)
 
 
-#: The first public seeds: easy to name, and the edges of both words. The rest are hashed, so
-#: that every bit of a seed is compared.
+#: The first public seeds: small ones, and the edges of both words. The rest are hashed, so that
+#: every bit of a seed is compared.
 _PLAIN = (
     (0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (3, 2),
     (2**31 - 1, 0), (2**31, 0), (2**32 - 1, 0), (0, 2**31), (0, 2**32 - 1), (2**32 - 1, 2**32 - 1),
@@ -51,7 +51,7 @@ _PLAIN = (
 
 
 def _derived(key: bytes, env: str, first: int, last: int) -> np.ndarray:
-    """Return the seeds u32[last - first, 2] with these numbers under a key."""
+    """Return the seeds u32[last - first, 2] of a range of numbers under a key."""
     words = [
         hmac.new(key, f"{env}/{number}".encode(), hashlib.sha256).digest()[:8]
         for number in range(first, last)
@@ -61,15 +61,15 @@ def _derived(key: bytes, env: str, first: int, last: int) -> np.ndarray:
 
 
 def starts_of(contract: Contract, seeds: np.ndarray) -> Start:
-    """Return the batched start of seeds u32[N, 2], with the fields the contract makes."""
-    made = [Start(seed, contract.make_start(seed) if contract.make_start else {}) for seed in seeds]
-    return stack_starts(made)
+    """Return the batched start of seeds u32[N, 2], with the contract's fields."""
+    make = contract.make_start or (lambda seed: {})
+    return stack_starts([Start(seed, make(seed)) for seed in seeds])
 
 
 def tree_hash(candidate: CandidateRef) -> str:
-    """Return the sha256 over a candidate's packages and the files that its `edit` globs name.
+    """Return the sha256 over a candidate's packages and the files of its `edit` globs.
 
-    UserError if it declares neither: then no edit could change its seeds.
+    UserError if it declares neither: no edit could change its seeds.
     """
     folders = [package_folder(name) for name in candidate.packages]
     edited = sorted({path for glob in candidate.edit for path in _matching(glob)})

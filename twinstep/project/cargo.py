@@ -1,4 +1,4 @@
-"""Build what a checkout has to build before it can be imported: extension modules in Rust."""
+"""Build the extension modules in Rust that a checkout needs before it can be imported."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from twinstep.errors import UserError
 from twinstep.project import processes
 from twinstep.project.workspace import import_path
 
-#: Seconds that a build may take.
+#: Limit of a build, seconds.
 LIMIT = 1800.0
 
 
 def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
-    """Compile the Cargo workspaces that a candidate's globs lie in; return variables for imports.
+    """Compile the Cargo workspaces around a candidate's globs; return variables for imports.
 
-    Without network, with the locked versions, and with what the run compiled before. UserError
-    with the compiler's first error if it does not compile.
+    The build uses no network, the locked versions, and the run's earlier builds. UserError with
+    the compiler's first error if it does not compile.
     """
-    found = {workspace: None for glob in globs if (workspace := workspace_of(project, glob))}
-    if not found:
+    workspaces = {workspace: None for glob in globs if (workspace := workspace_of(project, glob))}
+    if not workspaces:
         return {}
     place = project / ".twinstep" / "built"
     place.mkdir(parents=True, exist_ok=True)
-    for workspace in found:
+    for workspace in workspaces:
         name = workspace.relative_to(project).as_posix().replace("/", "_")
         with _dated(workspace, run / f"built-{name}.json"):
             libraries = compiled(workspace, run / "target", run / "build.log")
@@ -43,30 +43,30 @@ def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _dated(workspace: Path, record: Path) -> Iterator[None]:
-    """Give a workspace's files times by which Cargo takes for compiled what is, and nothing else.
+    """Set the files' times so that Cargo rebuilds exactly the files that changed.
 
-    Cargo compares a file's time with that of what it compiled last, wherever that lay. But a
-    commit's files have its time: an older one's would pass for what a newer one's build left.
+    Cargo compares a file's time with that of its last build, wherever that file lay. A commit's
+    files have the commit's time: an older commit's files would pass for those of a newer build.
 
-    record: what the files were when they were compiled last, none where that failed halfway.
+    record: the files' hashes at the last build; no file if that build failed halfway.
     """
     try:
-        known = json.loads(record.read_text())
+        last = json.loads(record.read_text())
     except (OSError, ValueError):
-        known = {}
+        last = {}
     record.unlink(missing_ok=True)
     files = [path for path in workspace.rglob("*") if path.is_file() and not path.is_symlink()]
-    found = {}
+    hashes = {}
     for path in files:
         name = path.relative_to(workspace).as_posix()
-        found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-        os.utime(path, (0, 0) if known.get(name) == found[name] else None)
+        hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        os.utime(path, (0, 0) if last.get(name) == hashes[name] else None)
     yield
-    paths.write_atomically(record, json.dumps(found).encode())
+    paths.write_atomically(record, json.dumps(hashes).encode())
 
 
 def workspace_of(project: Path, glob: str) -> Path | None:
-    """Return the folder of the outermost Cargo.toml above what a glob names."""
+    """Return the folder of the outermost Cargo.toml above a glob's files."""
     folder = (project / (glob.partition("*")[0] + "x")).parent
     above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
     with_manifest = [one for one in above if (one / "Cargo.toml").is_file()]
@@ -83,7 +83,7 @@ def cargo(
 ) -> processes.Ended:
     """Run cargo on the package in a folder as a release, offline, with the locked versions.
 
-    words: the command and its options. target: what it compiles is kept there. limit: seconds.
+    words: the command and its options. target: the folder of the build. limit: seconds.
     more: variables. UserError if it cannot be started.
     """
     command = ["cargo", *words, "--release", "--offline", "--locked"]

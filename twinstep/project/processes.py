@@ -1,4 +1,4 @@
-"""Run a foreign command: with a limit, and with an end to all that it started."""
+"""Run a foreign command with a limit, and end all processes that it started."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from pathlib import Path
 
 _SET_CHILD_SUBREAPER = 36
 #: Starts a command that gets SIGKILL when this process dies (PR_SET_PDEATHSIG). A preexec_fn would
-#: do it too, but runs Python between fork and exec, which JAX warns of.
+#: run Python between fork and exec, which JAX warns of.
 _TIED = (
     "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9, 0, 0, 0); "
     "os.execvp(sys.argv[1], sys.argv[1:])"
 )
-#: Bytes of output that are read back; a log keeps all.
+#: Bytes of output that are read back; the log has all.
 TAIL = 1 << 20
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
+    """The end of a command.
 
-    code: its exit code, negative for a signal. timed_out: whether it was ended for its time.
-    leftovers: processes that it left behind, which were ended. said: the end of its output.
+    code: its exit code, negative for a signal. timed_out: whether it ran past its limit.
+    leftovers: count of processes that it left behind, now ended. said: the end of its output.
     """
 
     code: int
@@ -52,16 +52,16 @@ def run(
 ) -> Ended:
     """Run a command in its own session until it ends, `limit` seconds at most.
 
-    Then all of its processes are ended: its group by its own number, and those that left the group
-    because this process takes in orphans (Linux). It ends with this process too, however that
-    ends. log: the file that its output goes to. told: what its standard input says. OSError if
-    it cannot be started.
+    Then all of its processes are ended: its group by its number, and processes that left the group
+    because this process adopts orphans (Linux). The command also ends with this process, however
+    that ends. log: the file of its output. told: its standard input. OSError if it cannot be
+    started.
     """
     if shutil.which(command[0], path=env.get("PATH")) is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    known = set(_children(os.getpid()))
-    begun = time.monotonic()
+    earlier = set(_children(os.getpid()))
+    start = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out, _input(told) as source:
         process = subprocess.Popen(
@@ -77,23 +77,23 @@ def run(
         try:
             timed_out = not _ends_within(process.pid, limit)
         finally:
-            # It is reaped after this: until then the group's number is its own.
+            # It is reaped only after this: until then no other group can have its number.
             leftovers = _end_group(process.pid)
             code = process.wait()
-            leftovers |= _end_orphans(known)
-    with log.open("rb") as written:
-        written.seek(max(0, log.stat().st_size - TAIL))
-        said = written.read().decode(errors="replace")
-    return Ended(code, round(time.monotonic() - begun, 3), timed_out, len(leftovers), said)
+            leftovers |= _end_orphans(earlier)
+    with log.open("rb") as output:
+        output.seek(max(0, log.stat().st_size - TAIL))
+        tail = output.read().decode(errors="replace")
+    return Ended(code, round(time.monotonic() - start, 3), timed_out, len(leftovers), tail)
 
 
 @contextlib.contextmanager
-def _input(told: bytes) -> Iterator[int]:
-    """A pipe would block for a long text that nobody reads."""
+def _input(text: bytes) -> Iterator[int]:
+    """Open a text as a file in memory: a pipe blocks for a long text that nobody reads."""
     handle = os.memfd_create("prompt")
     try:
         with os.fdopen(os.dup(handle), "wb") as file:
-            file.write(told)
+            file.write(text)
         os.lseek(handle, 0, os.SEEK_SET)
         yield handle
     finally:
@@ -110,18 +110,18 @@ def _ends_within(number: int, limit: float) -> bool:
 
 
 def _end_group(leader: int) -> set[int]:
-    """End a group; return what ran in it beside its leader."""
+    """End a group; return its running processes other than its leader."""
     group = {n for n in _all() if n != leader and _field(n, 2) == leader and _state(n) != "Z"}
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
     return group
 
 
-def _end_orphans(known: set[int]) -> set[int]:
-    """End and reap what has become this process's child, and what that started; return them."""
+def _end_orphans(earlier: set[int]) -> set[int]:
+    """End and reap this process's children, except the `earlier` ones; return those that ran."""
     ended: set[int] = set()
     for _ in range(1000):
-        mine = set(_children(os.getpid())) - known
+        mine = set(_children(os.getpid())) - earlier
         if not mine:
             break
         for number in mine:
@@ -143,7 +143,7 @@ def _children(parent: int) -> list[int]:
 
 
 def _stat(number: int) -> list[str]:
-    """Return /proc/N/stat after the name, which may hold blanks: state, parent, group, ..."""
+    """Return /proc/N/stat after the name, which may contain blanks: state, parent, group, ..."""
     try:
         text = Path(f"/proc/{number}/stat").read_text(errors="replace")
     except OSError:

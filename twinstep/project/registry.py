@@ -1,9 +1,9 @@
-"""Which environments and candidates exist: entry points, and a project's own pyproject.toml.
+"""The declared environments and candidates: entry points, and a project's own pyproject.toml.
 
 Installed packages declare `[project.entry-points."twinstep.envs"]` (name -> `module:ATTR`)
-and, for one more candidate of a known environment, `"twinstep.candidates"`
-(`pong.mine = "module:REF"`). Work that is not installed writes the same two tables under
-`[tool.twinstep]` in the pyproject.toml of the folder it runs from.
+and, for another candidate of a declared environment, `"twinstep.candidates"`
+(`pong.mine = "module:REF"`). Projects that are not installed write the same two tables under
+`[tool.twinstep]` in the pyproject.toml of the current folder.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ GROUPS = ("envs", "candidates")
 
 @functools.cache
 def _declared(group: str, folder: str) -> dict[str, str]:
-    found = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
+    installed = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
     own = settings(Path(folder) / "pyproject.toml").get(group, {})
     if own and folder not in sys.path:
         sys.path.insert(0, folder)
-    return found | _flat(own)
+    return installed | _flat(own)
 
 
 def settings(project: Path) -> Mapping[str, Any]:
@@ -65,12 +65,12 @@ def settings(project: Path) -> Mapping[str, Any]:
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, str]:
-    """TOML reads an unquoted `pong.mine = "..."` as a table in a table."""
-    found = {}
+    """Join nested names: TOML reads an unquoted `pong.mine = "..."` as a table in a table."""
+    flat = {}
     for name, value in table.items():
         inner = {f"{name}.{n}": v for n, v in value.items()} if isinstance(value, dict) else {}
-        found |= inner or {name: value}
-    return found
+        flat |= inner or {name: value}
+    return flat
 
 
 def names() -> list[str]:
@@ -102,7 +102,7 @@ def _environment(name: str, folder: str) -> Environment:
 
 @contextlib.contextmanager
 def _of_the_project(what: str) -> Iterator[None]:
-    """Turn what a project's own code raises into a UserError that names it."""
+    """Turn exceptions of a project's own code into a UserError that names the code."""
     try:
         yield
     except (ImportError, UserError):
@@ -114,24 +114,24 @@ def _of_the_project(what: str) -> Iterator[None]:
 
 def _load_declared(what: str, path: str, kind: type) -> Any:
     try:
-        found = load_object(path)
+        declared = load_object(path)
     except Exception as error:  # a declaration may run any code
         why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         raise UserError(f"{what} is declared as {path}, which cannot be imported: {why}") from error
-    if not isinstance(found, kind):
+    if not isinstance(declared, kind):
         raise UserError(f"{what} is declared as {path}, which is no {kind.__name__}")
-    if isinstance(found, Environment) and not found.variants:
+    if isinstance(declared, Environment) and not declared.variants:
         raise UserError(f"{what} is declared as {path}, which has no variants")
-    return found
+    return declared
 
 
 def environment(name: str) -> Environment:
-    """Return an environment with all its declared candidates; UserError if unknown."""
+    """Return an environment with all its declared candidates; UserError if unknown or broken."""
     return _environment(name, str(Path.cwd()))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
-    """Return the error for a name nobody declared, with the nearest one that exists."""
+    """Return the error for an undeclared name, with the nearest declared one."""
     options = sorted(known)
     near = difflib.get_close_matches(name, options, 1)
     guess = f"; did you mean '{near[0]}'?" if near else ""
@@ -152,7 +152,7 @@ class EnvVariant:
 
     @functools.cached_property
     def contract(self) -> Contract:
-        """The contract under this variant's parameters."""
+        """The contract under this variant's parameters; UserError if its code is broken."""
         what = f"the contract of {self.label}"
         try:
             with _of_the_project(what):
@@ -165,7 +165,7 @@ class EnvVariant:
 
     @functools.cached_property
     def probe(self) -> Probe:
-        """Whether the oracle can run here."""
+        """The answer of the oracle's probe: whether it can run here."""
         try:
             with _of_the_project(f"the oracle's probe, {self.env.oracle.probe}"):
                 return load_object(self.env.oracle.probe)(self.contract.params)
@@ -173,7 +173,7 @@ class EnvVariant:
             return Probe({}, f"the bridge cannot be imported ({error})", "install its extra")
 
     def driver(self, name: str) -> str:
-        """Return a driver's import path; UserError if the environment has none so named."""
+        """Return a driver's import path; UserError if the environment has no such driver."""
         known = CORE_DRIVERS | dict(self.env.drivers)
         if name not in known:
             raise unknown(f"driver of {self.env.name}", name, known)
@@ -194,7 +194,7 @@ class Pair:
 
     @functools.cached_property
     def probe(self) -> Probe:
-        """Whether the candidate can run here."""
+        """The answer of the candidate's probe: whether it can run here."""
         if not self.candidate.probe:
             return Probe({})
         try:
@@ -204,12 +204,10 @@ class Pair:
             return Probe({}, f"it cannot be imported ({error})", "install its extra")
 
     def has_gates(self, kind: str) -> bool:
-        """Whether the rules may give this candidate such gates.
+        """Return whether the rules may give this candidate gates of a kind.
 
-        kind: `lockstep`, `resync`, `horizon` or `averages`.
-
-        dtype and platform are not known before it is built, so rules for any of them count.
-        `resync` includes window gates.
+        kind: `lockstep`, `resync` (window gates included), `horizon` or `averages`. dtype and
+        platform are unknown before the candidate is built, so rules for any of them count.
         """
         contract, name = self.subject.contract, self.candidate.name
         if kind in _FURTHER:
@@ -228,8 +226,8 @@ def subjects(
 ) -> list[EnvVariant]:
     """Return the variants to verify; `--set` values override each variant's parameters.
 
-    wanted: names of variants, as declared or with what is set; empty for all. Of those, one
-    that a setting makes equal to an earlier one is dropped.
+    wanted: names of variants, as declared or with the settings; empty for all. A variant that a
+    setting makes equal to an earlier one is dropped.
     """
     known = {parameter.name: parameter for parameter in env.parameters}
     chosen: dict[str, Any] = {}
@@ -237,16 +235,17 @@ def subjects(
         if name not in known:
             raise unknown(f"parameter of {env.name}", name, known)
         chosen[name] = _parse(known[name], text)
-    found: list[EnvVariant] = []
+    chosen_variants: list[EnvVariant] = []
     for variant in env.variants:
         params = dict(variant.params) | chosen
         label = label_with(variant.name, chosen)
         if wanted and not {variant.name, label, label_with(variant.name, settings)} & set(wanted):
             continue
         subject = EnvVariant(env, dataclasses.replace(variant, name=label, params=params))
-        if not any(env.params(s.variant.params) == env.params(params) for s in found):
-            found.append(subject)
-    return found
+        earlier = (env.params(s.variant.params) for s in chosen_variants)
+        if env.params(params) not in earlier:
+            chosen_variants.append(subject)
+    return chosen_variants
 
 
 def label_with(variant: str, settings: Mapping[str, Any]) -> str:
@@ -256,7 +255,7 @@ def label_with(variant: str, settings: Mapping[str, Any]) -> str:
 
 
 def pairs(subject: EnvVariant, wanted: Iterable[str] = ()) -> list[Pair]:
-    """Return the subject's candidates that claim its variant, or only those `wanted`."""
+    """Return the subject's candidates that claim its variant, limited to those `wanted` if any."""
     known = {ref.name: ref for ref in subject.env.candidates}
     for name in wanted:
         if name not in known:

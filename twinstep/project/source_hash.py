@@ -1,4 +1,4 @@
-"""Files and hashes of import packages, without importing them."""
+"""Find and hash the files of import packages without importing them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinstep.errors import UserError
 
 
 def _matching(glob: str) -> list[Path]:
-    """Return the source files that a glob names; `*` matches across folders."""
+    """Return the source files of a glob; `*` matches across folders."""
     if "*" not in glob:
         return [Path(glob)] if Path(glob).is_file() else []
     folder = Path(glob.partition("*")[0] + "x").parent
@@ -25,7 +25,7 @@ def _matching(glob: str) -> list[Path]:
 
 
 def package_folder(name: str) -> Path:
-    """Return the folder of an import package, importing neither it nor what it lies in.
+    """Return the folder of an import package, importing neither it nor its parents.
 
     A candidate's parents must not be imported before the oracle is put out of its reach.
     """
@@ -36,8 +36,8 @@ def package_folder(name: str) -> Path:
             spec = _spec(".".join(parts[:end]), inside)
             inside = spec.submodule_search_locations if spec is not None else None
         except KeyError:
-            # A folder without __init__.py, as before its first file is written: to find such a
-            # package Python wants its parent imported.
+            # A folder without __init__.py, as before its first file is written: Python finds such a
+            # package only after an import of its parent.
             folders = [Path(base, parts[end - 1]) for base in inside or ()]
             inside = [str(folder) for folder in folders if folder.is_dir()]
         if not inside:
@@ -77,12 +77,11 @@ def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
     total.update(f"{inner.as_posix()}\0{len(data)}\0".encode() + data)
 
 
-#: The verdicts that a candidate's package brings along, of a CPU and of a GPU; they are about the
-#: other files.
+#: The verdicts in a candidate's package, of a CPU and of a GPU; they describe the other files.
 PACKAGED, PACKAGED_GPU = "verdict.json", "verdict-gpu.json"
 
 
-#: The lists of mutants that are equivalent, of Python and Rust, which are about other files too.
+#: The lists of equivalent mutants, of Python and Rust, which describe other files too.
 ABOUT_MUTANTS = ("mutants.toml", "mutants-rust.toml")
 
 

@@ -1,4 +1,4 @@
-"""Where modules are written, and their lines: the candidate's own and the reference's."""
+"""The places and source lines of modules, in the candidate and in the reference."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RANGES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def find_source(path: str) -> Path | None:
-    """Return a candidate's file given its path from the repository's root, if it is here.
+    """Return a candidate's file by its path from the repository's root, None if it is not here.
 
-    In a checkout that is the path itself; installed, its first folder is a package, or one inside
-    twinstep.
+    In a checkout that is the path itself. Installed, its first folder is a package, on its own or
+    inside twinstep.
     """
     if Path(path).is_file():
         return Path(path)
@@ -33,7 +33,7 @@ def find_source(path: str) -> Path | None:
 
 
 def line_of(path: str, symbol: str) -> int:
-    """Return the line that defines a symbol in a candidate's file, 0 if it is not there."""
+    """Return the line that defines a symbol in a candidate's file, 0 if none does."""
     file = find_source(path)
     return line_in(file.read_text(), symbol) if file else 0
 
@@ -51,7 +51,7 @@ def line_in(text: str, symbol: str) -> int:
 
 
 def candidate_source(record: dict[str, Any], most: int = 40) -> str:
-    """Return the suspect's own source, whole function if it is short."""
+    """Return the suspect's own source, the whole function if it is short."""
     suspect = record["suspects"][0] if record["suspects"] else None
     if not suspect or ":" not in suspect["place"]:
         return ""
@@ -76,8 +76,8 @@ def candidate_source(record: dict[str, Any], most: int = 40) -> str:
 def oracle_source(record: dict[str, Any]) -> str:
     """Return the reference's own lines for the first suspect, for display only.
 
-    Never stored: reports hold the location. Empty where the contract's `source_view` is not
-    `verbatim`, or where the reference's source is not at hand.
+    Never stored: reports hold the location. Empty if the contract's `source_view` is not
+    `verbatim`, or if the reference's source is not here.
     """
     env = registry.environment(record["environment"])
     view = env.contract(record["params"]).source_view
@@ -92,8 +92,8 @@ def oracle_source(record: dict[str, Any]) -> str:
 def reference_lines(oracle: OracleRef, view: str, place: str) -> list[tuple[int, str]]:
     """Return (number, text) of the reference's lines at a module's `source`.
 
-    Empty where the view is not `verbatim`, where the place names no lines (`pong.h:88-97,105` does)
-    or where the file is not there.
+    Empty if the view is not `verbatim`, if the place names no lines (`pong.h:88-97,105` does) or if
+    the file does not exist.
     """
     name, _, ranges = place.partition(":")
     if view != "verbatim" or not oracle.source or not _RANGES.fullmatch(ranges):
@@ -102,8 +102,8 @@ def reference_lines(oracle: OracleRef, view: str, place: str) -> list[tuple[int,
     if not file.is_file():
         return []
     lines = list(enumerate(file.read_text().splitlines(), 1))
-    found: list[tuple[int, str]] = []
+    named: list[tuple[int, str]] = []
     for span in ranges.split(","):
         first, _, last = span.partition("-")
-        found += lines[int(first) - 1 : int(last or first)]
-    return found
+        named += lines[int(first) - 1 : int(last or first)]
+    return named

@@ -1,4 +1,4 @@
-"""What was verified of an environment as it was made: `env.verdict`."""
+"""The verdict on an environment as it was made: `env.verdict`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from twinstep.errors import UserError
 from twinstep.project.registry import EnvVariant, Pair, load_object
 from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, files_hash, package_folder
 
-#: Where `pytest` writes its verdict, below the folder it runs in.
+#: The file of pytest's verdict, below the current folder.
 LOCAL = Path(".twinstep/verdict.json")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run of the suite said of one candidate under one choice of parameters.
+    """The suite's verdict on one candidate under one choice of parameters.
 
-    word: as pytest printed it (`equal`, `differs`, ...), or why there is none. verified:
-    whether the word is `equal` and holds here: same contract, same sources, same platform,
-    this kind of auto-reset. pair: `pong@fs8-jax`. detail: the entry of verdict.json.
-    source: the file it was read from.
+    word: as pytest printed it (`equal`, `differs`, ...), or the reason for its absence.
+    verified: whether the word is `equal` and holds here: same contract, same sources, same
+    platform, this kind of auto-reset. pair: `pong@fs8-jax`. detail: the entry of verdict.json.
+    source: the file that it comes from.
     """
 
     word: str
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def sources_hash(candidate: CandidateRef) -> str:
-    """Return the hash of what makes up a candidate here: its packages and its compiled part."""
+    """Return the hash of a candidate as it is here: its packages and its compiled part."""
     try:
         hashed = files_hash([package_folder(name) for name in candidate.packages])
         return hashed + (load_object(candidate.build)() if candidate.build else "")
@@ -49,15 +49,15 @@ def sources_hash(candidate: CandidateRef) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes a candidate's numbers."""
+    """Return the versions of the packages that compute a candidate's numbers."""
     # By name: importing JAX takes longer than most runs without it.
     return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
 
 
 def verdict_of(subject: EnvVariant, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
-    """Return the newest verdict there is: this folder's own, else the one that came along.
+    """Return the newest verdict: this folder's own, or else the packaged one.
 
-    One of another platform speaks only where none is of this one.
+    A verdict of another platform counts only if there is none of this one.
     """
     if pair is None:
         return Verdict("the reference itself", True)
@@ -66,11 +66,11 @@ def verdict_of(subject: EnvVariant, pair: Pair | None, platform: str, auto_reset
     if not same:
         return Verdict("not verified: no declared variant has these parameters", False)
     label = Pair(EnvVariant(subject.env, same[0]), pair.candidate).label
-    found = [(path, _entry(path, label)) for path in (LOCAL, *_packaged(pair.candidate))]
-    held = [(path, entry) for path, entry in found if entry is not None]
-    held.sort(key=lambda one: one[1]["platform"] != platform)
-    if held:
-        path, entry = held[0]
+    files = [(path, _entry(path, label)) for path in (LOCAL, *_packaged(pair.candidate))]
+    entries = [(path, entry) for path, entry in files if entry is not None]
+    entries.sort(key=lambda one: one[1]["platform"] != platform)
+    if entries:
+        path, entry = entries[0]
         return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
     command = f"pytest -m level3 --env {subject.env.name}"
     return Verdict(f"not verified here: run `{command}`", False, label)
@@ -97,20 +97,20 @@ def _judge(
     elif entry["platform"] != platform:
         word = f"not verified on {platform}: the verdict is for {entry['platform']}"
     elif word == "equal" and auto_reset not in entry["auto_reset"]:
-        known = ", ".join(entry["auto_reset"]) or "none"
-        word = f"not verified with auto_reset '{auto_reset}' (verified: {known})"
+        modes = ", ".join(entry["auto_reset"]) or "none"
+        word = f"not verified with auto_reset '{auto_reset}' (verified: {modes})"
     return Verdict(word, word == "equal", label, entry, path.as_posix())
 
 
 def _entry(path: Path, label: str) -> Mapping[str, Any] | None:
     try:
-        held = json.loads(path.read_text())
-        entry = held.get("pairs", {}).get(label)
+        verdict = json.loads(path.read_text())
+        entry = verdict.get("pairs", {}).get(label)
     except (OSError, ValueError):
         return None
     if not entry or entry["verdict"].startswith("not verified"):
         return None
-    return {**entry, "versions": held.get("versions", {})}
+    return {**entry, "versions": verdict.get("versions", {})}
 
 
 def _packaged(candidate: CandidateRef) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A run's folders: the branch that its commits are on, checkouts, and what changed in one.
+"""The folders of a run: the branch of its commits, its checkouts, and the changes in one.
 
 Git runs without hooks. A checkout is unpacked from the commit itself, so that nothing in it comes
 from a work tree, and it has no `.git`.
@@ -22,22 +22,22 @@ from pathlib import Path
 from twinstep._lib import paths
 from twinstep.errors import UserError
 
-#: What tools leave behind wherever they run; it is neither taken over nor held against an agent.
+#: By-products of tools, neither copied nor held against an agent.
 BYPRODUCTS = (
     ".git", "__pycache__", ".pytest_cache", ".hypothesis", ".ruff_cache", ".mypy_cache",
     ".twinstep", "target", "node_modules", ".venv", "*.pyc", "*.egg-info",
     ".aider*",
 )  # fmt: skip
-#: Files inside an agent's folder that are not its own: they decide what is built, not how it plays.
+#: Files in an agent's folder that it may not edit: they decide the build, not the play.
 BUILD = ("Cargo.toml", "Cargo.lock")
-#: Bytes of a file that are taken over at most; screening allows less.
+#: Maximum bytes of a copied file; screening allows less.
 LARGEST = 4 << 20
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
 _WHO = ("-c", "user.name=twinstep repair", "-c", "user.email=repair@twinstep.invalid")
 
 
 def git(folder: Path, *args: str, data: bytes | None = None) -> bytes:
-    """Run git without hooks and return what it prints; UserError if it fails."""
+    """Run git without hooks and return its output; UserError if it fails."""
     try:
         done = subprocess.run(
             ["git", *_SAFE, *_WHO, *args], cwd=folder, input=data, capture_output=True, check=False
@@ -45,16 +45,16 @@ def git(folder: Path, *args: str, data: bytes | None = None) -> bytes:
     except FileNotFoundError as error:
         raise UserError("git is missing: install it, a run keeps its work in commits") from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise UserError(f"git {args[0]} fails: {said.splitlines()[-1] if said else 'no reason'}")
+        text = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise UserError(f"git {args[0]} fails: {text.splitlines()[-1] if text else 'no reason'}")
     return done.stdout
 
 
 @dataclass(frozen=True)
 class Repository:
-    """The repository that a project lies in.
+    """The repository around a project.
 
-    root: its top folder. inner: the project's folder from there, "." if it is the top itself.
+    root: its top folder. inner: the project's folder in it, "." for the top itself.
     """
 
     root: Path
@@ -74,7 +74,7 @@ class Repository:
         return cls(root, folder.resolve().relative_to(root.resolve()))
 
     def head(self) -> str:
-        """Return the commit that is checked out; UserError where tracked files differ from it."""
+        """Return the commit that is checked out; UserError if tracked files differ from it."""
         changed = git(self.root, "status", "--porcelain", "--untracked-files=no").decode()
         if changed:
             first = changed.splitlines()[0][3:]
@@ -82,7 +82,7 @@ class Repository:
         return git(self.root, "rev-parse", "HEAD").decode().strip()
 
     def branch_off(self, folder: Path, branch: str, commit: str) -> None:
-        """Have a work tree of a branch in a folder, at this commit, whatever was there."""
+        """Make a folder a work tree of a branch at this commit, whatever the folder contains."""
         git(self.root, "worktree", "prune")
         if not (folder / ".git").exists():
             git(self.root, "worktree", "add", "--force", "-B", branch, str(folder), commit)
@@ -90,7 +90,7 @@ class Repository:
         git(folder, "clean", "--quiet", "-fdx")
 
     def text(self, commit: str, path: str) -> str:
-        """Return a file of the project as a commit has it, "" if it has none."""
+        """Return the text of a project's file in a commit, "" if the commit lacks it."""
         whole = (self.inner / path).as_posix()
         if not git(self.root, "ls-tree", "--name-only", commit, "--", whole):
             return ""
@@ -99,18 +99,18 @@ class Repository:
     def unpack(self, commit: str, folder: Path) -> Path:
         """Write a commit's files to an empty folder; return the project's folder in it."""
         data = git(self.root, "archive", "--format=tar", commit)
-        with tarfile.open(fileobj=io.BytesIO(data)) as held:
-            held.extractall(folder, filter="tar")
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            archive.extractall(folder, filter="tar")
         project = folder / self.inner
         link_packages(project)
         return project
 
 
 def copy_project(project: Path, folder: Path) -> None:
-    """Copy a project's files without by-products, each as of now, and link its packages.
+    """Copy a project's files without by-products, with new file times, and link its packages.
 
-    As of now: Cargo takes a file for compiled that is older than what was compiled of another file
-    in its place.
+    New times, because Cargo does not rebuild a file older than the last build of another file in
+    its place.
     """
     shutil.copytree(
         project,
@@ -123,7 +123,7 @@ def copy_project(project: Path, folder: Path) -> None:
 
 
 def link_packages(project: Path) -> None:
-    """Let a checkout's packages be imported from it, where setuptools has them in other folders."""
+    """Link a checkout's packages to their import paths, where setuptools maps other folders."""
     for name, folder in _package_map(project).items():
         place, home = project.joinpath(*name.split(".")), project / folder
         if name and place != home and not place.exists() and home.is_dir():
@@ -132,7 +132,7 @@ def link_packages(project: Path) -> None:
 
 
 def import_path(project: Path) -> str:
-    """Return the PYTHONPATH under which a checkout's packages hide those that are installed."""
+    """Return the PYTHONPATH under which a checkout's packages hide the installed ones."""
     inner = _package_map(project).get("", "src" if (project / "src").is_dir() else "")
     return os.pathsep.join([str(project / inner), str(project)] if inner else [str(project)])
 
@@ -146,35 +146,36 @@ def _package_map(project: Path) -> dict[str, str]:
 
 
 def with_references(cache: Path) -> None:
-    """Give a cache what was fetched or built of references once: that must not need a network."""
-    known, here = paths.cache_dir() / "oracles", cache / "oracles"
-    if known.is_dir() and not here.exists():
+    """Copy fetched and built references into a cache, which then needs no network for them."""
+    source, here = paths.cache_dir() / "oracles", cache / "oracles"
+    if source.is_dir() and not here.exists():
         draft = cache / "oracles.tmp"
         shutil.rmtree(draft, ignore_errors=True)
-        shutil.copytree(known, draft, symlinks=True)
+        shutil.copytree(source, draft, symlinks=True)
         draft.rename(here)
 
 
 def may_edit(globs: Sequence[str], path: str) -> bool:
-    """Whether an agent may change a file. path: from the project's folder."""
+    """Return whether an agent may change a file. path: from the project's folder."""
     named = any(fnmatch.fnmatchcase(path, glob) for glob in globs)
     return named and path.rpartition("/")[2] not in BUILD
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Return path -> what is there, of everything below a folder but by-products.
+    """Return path -> state of everything below a folder except by-products.
 
-    A file's hash and whether it is executable, where a link leads; nothing is followed.
+    The state of a file is its hash and whether it is executable, that of a link its target; links
+    are not followed.
     """
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     for base, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not _byproduct(name)]
         linked = [name for name in folders if os.path.islink(os.path.join(base, name))]
         for name in [*files, *linked]:
             if not _byproduct(name):
                 path = Path(base, name)
-                found[path.relative_to(folder).as_posix()] = _state(path)
-    return found
+                states[path.relative_to(folder).as_posix()] = _state(path)
+    return states
 
 
 def _byproduct(name: str) -> bool:
@@ -199,9 +200,9 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 
 def take_over(source: Path, target: Path, files: Iterable[str]) -> None:
-    """Make files of one folder those of another: copied, or removed where they are gone.
+    """Copy files from one folder to another, and remove those that the first one lacks.
 
-    A link is copied as a link, for the screening to see.
+    A link is copied as a link, so that screening sees it.
     """
     for name in files:
         there, here = source / name, target / name
