@@ -207,9 +207,7 @@ def _observed(env: Any, id: str) -> tuple[tuple[int, ...], str]:
     seen = [env.reset(seed=0)[0], env.step(env.action_space.sample())[0]]
     kind = np.result_type(*[np.asarray(obs).dtype for obs in seen])
     # A single integer is Python's or NumPy's widest; JAX's is int32.
-    return np.asarray(
-        samples[0]
-    ).shape, "int32" if kind.kind == "i" and not space.shape else kind.name
+    return np.asarray(seen[0]).shape, "int32" if kind.kind == "i" and not space.shape else kind.name
 
 
 def _placing(env: Any, twin: Any, dtype: str) -> Placing | str:
