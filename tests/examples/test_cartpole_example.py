@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from twinstep.runner.screening import screen
 from twinstep.testing.harness import in_ci
 from twinstep.tests.support.project_folder import HANGS
 
@@ -78,6 +79,15 @@ def test_examples_import_the_public_face_alone(folder):
     for path in paths:
         modules = re.findall(r"\b(?:from|import) (twinstep(?:\.\w+)*)\b", path.read_text())
         assert set(modules) <= PUBLIC, path
+
+
+def test_an_agent_may_write_the_examples_own_candidate():
+    """The screening of an agent's files lets the public face through."""
+    fast = EXAMPLE / "twinstep_cartpole" / "fast"
+    own = ["twinstep_cartpole.fast"]
+    assert screen(EXAMPLE, fast.glob("*.py"), own) == []
+    oracle = screen(EXAMPLE, [EXAMPLE / "twinstep_cartpole" / "oracle" / "bridge.py"], own)
+    assert "`gymnasium` may not be imported" in str(oracle[0])
 
 
 def _steps():
