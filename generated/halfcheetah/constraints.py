@@ -38,7 +38,7 @@ class Contact(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A contact's three rows: their weights where they push, or 0."""
+    """A contact's three rows: their weights where they push, else 0."""
 
     forward: Number
     backward: Number

@@ -38,7 +38,7 @@ class Pose(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """A rigid motion: turning rate, and velocity at the torso's joint.
+    """A rigid motion: turning rate, and velocity of what is at the torso's joint.
 
     Also used for accelerations and for directions in which to search.
     """
