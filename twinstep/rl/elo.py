@@ -203,7 +203,7 @@ def lines(table: EloTable) -> list[str]:
     """Return the table as Markdown, the best player first."""
     order = np.argsort(-table.elo)
     names = [table.names[i] for i in order]
-    rows = [["player", "Elo", *(f"against {n}" for n in names)]]
+    rows: list[list[str]] = [["player", "Elo", *(f"against {n}" for n in names)]]
     for i in order:
         rates = ["" if np.isnan(table.rates[i, j]) else f"{table.rates[i, j]:.3f}" for j in order]
         mark = f"{table.elo[i]:.0f} ± {table.spread[i]:.0f}"
