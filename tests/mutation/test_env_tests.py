@@ -132,7 +132,7 @@ def test_tests_that_are_named_run_first(tmp_path, names, first):
 def test_the_tests_that_a_candidate_names_are_a_run_of_their_own_and_first_if_one_is_named():
     cheetah = next(r for r in registry.environment("halfcheetah").candidates if r.name == "jax64")
     suite = ["twinstep.properties.halfcheetah", "twinstep.interactions.halfcheetah"]
-    named = [f"twinstep/tests/{cheetah.tests[0].rpartition('.')[2]}.py::test", "other"]
+    named = [f"{cheetah.tests[0].removeprefix('twinstep.').replace('.', '/')}.py::test", "other"]
     for names, order in (((), 1), (named, -1), (named[::-1], 1)):
         first, second = groups("halfcheetah", cheetah, names)[::order]
         assert first[-2:] == suite
@@ -260,7 +260,7 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
         "properties/pong/test_a.py",
     ):
         assert from_the_root(before + name) == name
-    name = "twinstep/tests/test_a.py::test_b"
+    name = "tests/envs/pong/test_a.py::test_b"
     assert from_the_root("rollouts/" + name) == name
     assert from_the_root(before.removesuffix("twinstep/") + name) == name
     assert from_the_root("own tests") == "own tests"
@@ -279,7 +279,7 @@ def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_i
         files[-1].write_text(body.format(level, holds))
     run = """
 import sys, pytest
-from twinstep.mutants.own import _First
+from twinstep.mutation.env_tests import _First
 first = _First(())
 quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:twinstep", "--import-mode", "importlib"]
 pytest.main([*quiet, "--rootdir", *sys.argv[1:]], plugins=[first])

@@ -17,8 +17,8 @@ CHILD = """
 import json
 import numpy as np
 from twinstep.plans import PPO
-from twinstep.ppo import Trainer
-from twinstep.sharding import mesh_of
+from twinstep.rl.ppo import Trainer
+from twinstep.rl.sharding import mesh_of
 from twinstep.tests.toys import tasks
 
 # Lanes and layers of one size: a width must not be taken for lanes.

@@ -31,6 +31,7 @@ from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.verdict import Kill
 from twinstep.project import processes, registry
+from twinstep.project.source_hash import package_folder
 from twinstep.testing import harness
 
 #: Seconds of wall time for the first run without a bug, whose duration is unknown.
@@ -121,7 +122,8 @@ class OwnTests:
 def packages(env: str) -> list[str]:
     """Return the packages of the suite that hold an environment's own tests."""
     named = [f"twinstep.{suite}.{env}" for suite in _SUITES]
-    return [name for name in named if importlib.util.find_spec(name) is not None]
+    there = [name for name in named if importlib.util.find_spec(name) is not None]
+    return [name for name in there if any(package_folder(name).glob("test_*.py"))]
 
 
 def groups(env: str, ref: CandidateRef, names: Sequence[str] = ()) -> list[list[str]]:

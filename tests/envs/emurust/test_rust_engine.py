@@ -254,7 +254,7 @@ def test_a_count_to_the_middle_of_its_range_counts_down() -> None:
 
 MEMORY_USED = """
 import numpy as np
-from twinstep.tests.game_boys import Boys, seeds
+from twinstep.tests.support.game_boys import Boys, seeds
 def used():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 few = Boys.begin("catch", seeds(4))
