@@ -7,7 +7,7 @@ from twinstep.action_mask import legalise
 from twinstep.compare.arrays import frames_differ
 from twinstep.frames import flatten, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, some_starts
 
 pytestmark = pytest.mark.level2
@@ -20,7 +20,7 @@ FEW = 4
 def _plan(lab, steps=STEPS):
     """Return starts and actions [T, N, P, ...], each legal where the candidate says what is."""
     rng = lab.reference.rng("batches")
-    lanes = lanes_of(lab.contract)  # as level 3 has, so that nothing further is compiled
+    lanes = chunk_lanes(lab.contract)  # as level 3 has, so that nothing further is compiled
     starts = some_starts(lab.contract, lanes)
     actions = np.stack([sample_actions(lab.contract, lanes, rng) for _ in range(steps)])
     if lab.contract.masked:
@@ -44,56 +44,65 @@ def _require_same(lab, want, got, gates=None):
         lab.fail(f"{', '.join(sorted(found))} differ: how the candidate is called matters.")
 
 
-def test_a_batch_equals_its_lanes_one_by_one(lab):
+def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
     """Batch N equals N batches of one, to the last bit."""
-    starts, actions = _plan(lab)
-    whole = _play(lab.runner, starts, actions)
+    starts, actions = _plan(twinstep_lab)
+    whole = _play(twinstep_lab.runner, starts, actions)
     lanes = actions.shape[1]
     for lane in range(0, lanes, max(1, lanes // 5)):
-        alone = _play(lab.runner, take_lanes(starts, np.array([lane])), actions[:, lane : lane + 1])
-        _require_same(lab, {p: v[:, lane : lane + 1] for p, v in whole.items()}, alone)
+        alone = _play(
+            twinstep_lab.runner, take_lanes(starts, np.array([lane])), actions[:, lane : lane + 1]
+        )
+        _require_same(twinstep_lab, {p: v[:, lane : lane + 1] for p, v in whole.items()}, alone)
 
 
-def test_the_order_of_lanes_does_not_matter(lab):
+def test_the_order_of_lanes_does_not_matter(twinstep_lab):
     """Lanes in reverse order give the same episodes in reverse order."""
-    starts, actions = _plan(lab)
+    starts, actions = _plan(twinstep_lab)
     back = np.arange(actions.shape[1])[::-1]
-    whole = _play(lab.runner, starts, actions)
-    turned = _play(lab.runner, take_lanes(starts, back), actions[:, back])
-    _require_same(lab, {path: values[:, back] for path, values in whole.items()}, turned)
+    whole = _play(twinstep_lab.runner, starts, actions)
+    turned = _play(twinstep_lab.runner, take_lanes(starts, back), actions[:, back])
+    _require_same(twinstep_lab, {path: values[:, back] for path, values in whole.items()}, turned)
 
 
-def test_a_run_equals_its_repetition(lab):
+def test_a_run_equals_its_repetition(twinstep_lab):
     """Two runs in one process are equal to the last bit."""
-    starts, actions = _plan(lab)
-    _require_same(lab, _play(lab.runner, starts, actions), _play(lab.runner, starts, actions))
+    starts, actions = _plan(twinstep_lab)
+    _require_same(
+        twinstep_lab,
+        _play(twinstep_lab.runner, starts, actions),
+        _play(twinstep_lab.runner, starts, actions),
+    )
 
 
 @pytest.mark.needs("candidate.rollout")
-def test_rollout_equals_the_step_loop(lab):
+def test_rollout_equals_the_step_loop(twinstep_lab):
     """The compiled rollout gives the frames of single steps, to the last bit."""
-    starts, actions = _plan(lab, min(WINDOW, lab.contract.horizon))
+    starts, actions = _plan(twinstep_lab, min(WINDOW, twinstep_lab.contract.horizon))
     # In the batch in which level 3 replays, so that nothing further is compiled.
-    first, frames = lab.runner.windows(starts, lambda _: actions, 1, actions.shape[1])
+    first, frames = twinstep_lab.runner.windows(starts, lambda _: actions, 1, actions.shape[1])
     joined = {path: np.concatenate([first[path], frames[path]]) for path in frames}
-    _require_same(lab, _play(lab.runner, starts, actions), joined)
+    _require_same(twinstep_lab, _play(twinstep_lab.runner, starts, actions), joined)
 
 
 @pytest.mark.recompiles
 @pytest.mark.needs("candidate.eager")
-def test_compiled_equals_eager(lab):
+def test_compiled_equals_eager(twinstep_lab):
     """Compilation changes nothing: exact, or within the contract's gates for floats."""
-    starts, actions = _plan(lab, 1 if lab.pair.candidate.slow_to_compile else 6)
-    want = {path: values[:, :FEW] for path, values in _play(lab.runner, starts, actions).items()}
+    starts, actions = _plan(twinstep_lab, 1 if twinstep_lab.pair.candidate.slow_to_compile else 6)
+    want = {
+        path: values[:, :FEW]
+        for path, values in _play(twinstep_lab.runner, starts, actions).items()
+    }
     few = take_lanes(starts, np.arange(FEW))
-    got = _play(lab.runner.eager(), few, actions[:, :FEW])
-    _require_same(lab, want, got, lab.rules.one_step())
+    got = _play(twinstep_lab.runner.eager(), few, actions[:, :FEW])
+    _require_same(twinstep_lab, want, got, twinstep_lab.rules.one_step())
 
 
-def test_a_frame_keeps_its_values_when_the_game_goes_on(lab):
+def test_a_frame_keeps_its_values_when_the_game_goes_on(twinstep_lab):
     """What a step has returned is the caller's: a later step does not write over it."""
-    starts, actions = _plan(lab, 3)
-    candidate = lab.runner.candidate
+    starts, actions = _plan(twinstep_lab, 3)
+    candidate = twinstep_lab.runner.candidate
     state, frame = candidate.reset(starts)
     frames = [frame]
     for action in actions:
@@ -103,16 +112,16 @@ def test_a_frame_keeps_its_values_when_the_game_goes_on(lab):
             now = flatten(held)
             changed = [p for p, v in before.items() if v.tobytes() != np.asarray(now[p]).tobytes()]
             if changed:
-                lab.fail(f"a later step changes an earlier frame: {', '.join(changed)}.")
+                twinstep_lab.fail(f"a later step changes an earlier frame: {', '.join(changed)}.")
         frames.append(frame)
 
 
 @pytest.mark.needs("candidate.copy")
-def test_a_copied_state_survives_the_step_of_its_original(lab):
+def test_a_copied_state_survives_the_step_of_its_original(twinstep_lab):
     """A step may consume its state; a copy made before continues exactly."""
-    starts, actions = _plan(lab)
-    state, _ = lab.runner.reset(starts)
-    kept = lab.runner.candidate.copy(state)
-    _, want = lab.runner.step_loop(state, actions)
-    _, got = lab.runner.step_loop(kept, actions)
-    _require_same(lab, want, got)
+    starts, actions = _plan(twinstep_lab)
+    state, _ = twinstep_lab.runner.reset(starts)
+    kept = twinstep_lab.runner.candidate.copy(state)
+    _, want = twinstep_lab.runner.step_loop(state, actions)
+    _, got = twinstep_lab.runner.step_loop(kept, actions)
+    _require_same(twinstep_lab, want, got)

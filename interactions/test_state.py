@@ -65,11 +65,11 @@ _continues = pytest.mark.needs("candidate.load", "not rules.from_states")
 
 
 @pytest.mark.needs("oracle.load")
-def test_oracle_continues_exactly_from_a_frames_state(reference):
+def test_oracle_continues_exactly_from_a_frames_state(twinstep_reference):
     """The declared state is sufficient: loaded into the oracle, it plays on as if uninterrupted."""
-    for driver in reference.contract.drivers:
-        starts, states, actions, after = _cut(reference, driver)
-        got, _ = reference.oracle.steps(states, actions, starts)
+    for driver in twinstep_reference.contract.drivers:
+        starts, states, actions, after = _cut(twinstep_reference, driver)
+        got, _ = twinstep_reference.oracle.steps(states, actions, starts)
         found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
         assert not found, f"after loading, {', '.join(sorted(found))} differ"
 
@@ -79,79 +79,83 @@ def test_oracle_continues_exactly_from_a_frames_state(reference):
     when=lambda facts, row: _irrelevant(facts.pair.subject.contract),
     why="the contract calls no field irrelevant",
 )
-def test_irrelevant_fields_change_nothing_else(reference):
+def test_irrelevant_fields_change_nothing_else(twinstep_reference):
     """A field called irrelevant is perturbed; no compared field of the next 50 steps moves."""
-    fields = _irrelevant(reference.contract)
-    for driver in reference.contract.drivers:
-        starts, states, actions, after = _cut(reference, driver)
+    fields = _irrelevant(twinstep_reference.contract)
+    for driver in twinstep_reference.contract.drivers:
+        starts, states, actions, after = _cut(twinstep_reference, driver)
         for field in fields:
             changed = dict(states)
             other = np.ones_like(states[field.name]) + states[field.name] * 3
             assert not np.array_equal(other, states[field.name])
             changed[field.name] = other
-            got, _ = reference.oracle.steps(changed, actions, starts)
+            got, _ = twinstep_reference.oracle.steps(changed, actions, starts)
             found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
             assert not found, f"{field.name} is not irrelevant: {', '.join(sorted(found))} differ"
 
 
 @_continues
-def test_oracles_state_continues_in_the_candidate(lab, driver):
+def test_oracles_state_continues_in_the_candidate(twinstep_lab, twinstep_driver):
     """The oracle's state, loaded into the candidate, gives the oracle's next 50 steps."""
-    starts, states, actions, after = _cut(lab.reference, driver, lab.pair)
-    got = lab.runner.play_from(states, actions)
-    found = frames_differ(after, got, lab.rules.lockstep())
+    starts, states, actions, after = _cut(
+        twinstep_lab.reference, twinstep_driver, twinstep_lab.pair
+    )
+    got = twinstep_lab.runner.play_from(states, actions)
+    found = frames_differ(after, got, twinstep_lab.rules.lockstep())
     assert not found, f"{', '.join(sorted(found))} differ"
 
 
 @_continues
 @pytest.mark.needs("oracle.load", when=_can_present, why="needs candidate.frame")
-def test_candidates_state_continues_in_the_oracle(lab, driver):
+def test_candidates_state_continues_in_the_oracle(twinstep_lab, twinstep_driver):
     """The candidate's state, loaded into the oracle, gives the candidate's next 50 steps."""
-    starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
+    starts, states, actions, _ = _cut(twinstep_lab.reference, twinstep_driver, twinstep_lab.pair)
     first = min(10, len(actions) // 2)
-    if lab.contract.hidden:
-        state, moved = lab.runner.step_loop(lab.runner.load(states), actions[:first])
+    if twinstep_lab.contract.hidden:
+        state, moved = twinstep_lab.runner.step_loop(
+            twinstep_lab.runner.load(states), actions[:first]
+        )
     else:
-        state, moved = None, lab.runner.play_from(states, actions[:first])
+        state, moved = None, twinstep_lab.runner.play_from(states, actions[:first])
     handed = states | {
         f.name: moved[f"state.{f.name}"][-1]
-        for f in lab.contract.shown
+        for f in twinstep_lab.contract.shown
         if f"state.{f.name}" in moved
     }
     if state is not None:
-        handed = lab.runner.present(state)
+        handed = twinstep_lab.runner.present(state)
     ended = moved["terminated"].any(0) | moved["truncated"].any(0)
-    want, _ = lab.oracle.steps(handed, actions[first:], starts)
-    got = lab.runner.play_from(handed, actions[first:])
+    want, _ = twinstep_lab.oracle.steps(handed, actions[first:], starts)
+    got = twinstep_lab.runner.play_from(handed, actions[first:])
     alive = ~(ended | want["terminated"].any(0) | want["truncated"].any(0))
     found = frames_differ(
         {path: want[path][:, alive] for path in got},
         {path: values[:, alive] for path, values in got.items()},
-        lab.rules.lockstep(),
+        twinstep_lab.rules.lockstep(),
     )
     assert not found, f"{', '.join(sorted(found))} differ"
 
 
 @pytest.mark.needs("contract.hidden", "candidate.frame")
-def test_hidden_state_matches_the_oracle(lab, driver):
+def test_hidden_state_matches_the_oracle(twinstep_lab, twinstep_driver):
     """Fields that no frame shows agree too, in the middle of episodes and at their beginning."""
-    starts, states, actions, _ = _cut(lab.reference, driver, lab.pair)
+    starts, states, actions, _ = _cut(twinstep_lab.reference, twinstep_driver, twinstep_lab.pair)
     trials = [
         (take_lanes(starts, n), {name: v[n] for name, v in states.items()}, actions[:, n])
         for n in range(actions.shape[1])
     ]
     begins = [(start, {}, none[:0]) for start, _, none in trials]
     for loaded, asked in ((False, begins), (True, trials)):
-        found = lab.oracle.hidden_after(asked)
+        found = twinstep_lab.oracle.hidden_after(asked)
         want = {name: np.stack([each[name] for each in found]) for name in found[0]}
-        state = lab.runner.load(states) if loaded else lab.runner.reset(starts)[0]
+        state = twinstep_lab.runner.load(states) if loaded else twinstep_lab.runner.reset(starts)[0]
         if loaded:
-            state, _ = lab.runner.step_loop(state, actions)
-        have = lab.runner.present(state)
+            state, _ = twinstep_lab.runner.step_loop(state, actions)
+        have = twinstep_lab.runner.present(state)
         got = {name: have[name] for name in want}
         differ = [name for name in sorted(want) if differs(want[name], got[name], Lockstep()).any()]
         if differ:
-            lab.fail(
+            twinstep_lab.fail(
                 f"{', '.join(differ)} differ (hidden fields), "
                 f"{f'after {len(actions)} steps from a given state' if loaded else 'at reset'}."
             )

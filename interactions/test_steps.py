@@ -32,15 +32,17 @@ def _first_wrong(found, count):
 
 
 @_placed
-def test_step_from_placed_states_matches_the_oracle(lab):
+def test_step_from_placed_states_matches_the_oracle(twinstep_lab):
     """One step from states over the whole declared range gives the oracle's frame."""
-    contract, count = lab.contract, lab.contract.placed
-    states, actions = lab.reference.states(count, "placed", dtype=lab.runner.dtype)
+    contract, count = twinstep_lab.contract, twinstep_lab.contract.placed
+    states, actions = twinstep_lab.reference.states(
+        count, "placed", dtype=twinstep_lab.runner.dtype
+    )
     actions = actions[None]
     starts = some_starts(contract, count)
-    want, _ = lab.oracle.steps(states, actions, starts)
-    got = lab.runner.play_from(states, actions)
-    found = frames_differ(want, got, lab.rules.from_placed())
+    want, _ = twinstep_lab.oracle.steps(states, actions, starts)
+    got = twinstep_lab.runner.play_from(states, actions)
+    found = frames_differ(want, got, twinstep_lab.rules.from_placed())
     if found:
         at, total = _first_wrong(found, count)
         case = Case(
@@ -49,25 +51,25 @@ def test_step_from_placed_states_matches_the_oracle(lab):
             actions[:, at],
             {name: values[at] for name, values in states.items()},
         )
-        lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
-    broken = broken_shares(want, got, lab.rules.placed)
+        twinstep_lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
+    broken = broken_shares(want, got, twinstep_lab.rules.placed)
     if broken:
-        lab.fail("; ".join(broken))
+        twinstep_lab.fail("; ".join(broken))
 
 
 @_placed
 @pytest.mark.needs("candidate.restart", "oracle.restart")
-def test_restart_of_placed_states_matches_the_oracle(lab):
+def test_restart_of_placed_states_matches_the_oracle(twinstep_lab):
     """The auto-reset keeps and clears the same fields as the reference's."""
-    contract, count = lab.contract, lab.contract.placed
-    states, _ = lab.reference.states(count, "restart", dtype=lab.runner.dtype)
+    contract, count = twinstep_lab.contract, twinstep_lab.contract.placed
+    states, _ = twinstep_lab.reference.states(count, "restart", dtype=twinstep_lab.runner.dtype)
     starts = some_starts(contract, count)
-    want = lab.oracle.restarts(states, starts)
-    _, got = lab.runner.restart(lab.runner.load(states))
-    found = frames_differ(want, got, lab.rules.one_step())
+    want = twinstep_lab.oracle.restarts(states, starts)
+    _, got = twinstep_lab.runner.restart(twinstep_lab.runner.load(states))
+    found = frames_differ(want, got, twinstep_lab.rules.one_step())
     if found:
         at, total = _first_wrong(found, count)
         none = np.zeros((0, *contract.action_layout()[1]), contract.action_layout()[0])
         state = {name: values[at] for name, values in states.items()}
         case = Case("restart", take_lanes(starts, at), none, state)
-        lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
+        twinstep_lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")

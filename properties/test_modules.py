@@ -14,13 +14,15 @@ INPUTS = 16384
 
 
 @pytest.mark.needs("candidate.call", "oracle.call")
-def test_module_matches_the_oracle(lab, module):
+def test_module_matches_the_oracle(twinstep_lab, twinstep_module):
     """The module called alone gives the oracle's outputs, input by input."""
-    declared = lab.contract.module(module)
-    inputs = lab.reference.module_inputs(declared, INPUTS, "module", module, dtype=lab.runner.dtype)
-    want = lab.oracle.call(module, inputs)
-    got = lab.runner.call(module, inputs)
-    found = outputs_differ(lab.contract, lab.rules, module, want, got)
+    declared = twinstep_lab.contract.module(twinstep_module)
+    inputs = twinstep_lab.reference.module_inputs(
+        declared, INPUTS, "module", twinstep_module, dtype=twinstep_lab.runner.dtype
+    )
+    want = twinstep_lab.oracle.call(twinstep_module, inputs)
+    got = twinstep_lab.runner.call(twinstep_module, inputs)
+    found = outputs_differ(twinstep_lab.contract, twinstep_lab.rules, twinstep_module, want, got)
     if not found:
         return
     wrong = np.zeros(INPUTS, bool)
@@ -29,12 +31,16 @@ def test_module_matches_the_oracle(lab, module):
     at = _plainest(inputs, np.flatnonzero(wrong))
     case = Case(
         "module",
-        take_lanes(some_starts(lab.contract, 1), 0),
-        np.zeros((0, *lab.contract.action_layout()[1]), lab.contract.action_layout()[0]),
-        module=module,
+        take_lanes(some_starts(twinstep_lab.contract, 1), 0),
+        np.zeros(
+            (0, *twinstep_lab.contract.action_layout()[1]), twinstep_lab.contract.action_layout()[0]
+        ),
+        module=twinstep_module,
         inputs={name: values[at] for name, values in inputs.items()},
     )
-    lab.require_agreement(case, f"{int(wrong.sum())} of {INPUTS} inputs differ; the plainest:")
+    twinstep_lab.require_agreement(
+        case, f"{int(wrong.sum())} of {INPUTS} inputs differ; the plainest:"
+    )
 
 
 def _plainest(inputs, rows):
@@ -47,10 +53,10 @@ def _plainest(inputs, rows):
     return int(rows[weight.argmin()])
 
 
-def test_module_inputs_are_varied(reference):
+def test_module_inputs_are_varied(twinstep_reference):
     """The level 1 domain of every module is not a single point."""
-    for module in reference.contract.modules:
-        inputs = reference.module_inputs(module, 256, "varied", module.name)
+    for module in twinstep_reference.contract.modules:
+        inputs = twinstep_reference.module_inputs(module, 256, "varied", module.name)
         for field in module.inputs:
             if field.low != field.high or field.dtype == "bool":
                 assert len(np.unique(inputs[field.name])) > 1, f"{module.name}.{field.name}"

@@ -45,24 +45,24 @@ def _require_parts_vary(contract, named):
 
 
 @pytest.mark.needs("contract.randomness.parts")
-def test_oracles_starts_vary_in_every_randomised_part(reference):
+def test_oracles_starts_vary_in_every_randomised_part(twinstep_reference):
     """Different seeds give different episodes, each randomised part by itself."""
-    starts = some_starts(reference.contract, SEEDS)
-    frames = [flatten(reference.oracle.reset(take_lanes(starts, i))) for i in range(SEEDS)]
+    starts = some_starts(twinstep_reference.contract, SEEDS)
+    frames = [flatten(twinstep_reference.oracle.reset(take_lanes(starts, i))) for i in range(SEEDS)]
     named = {path: np.stack([f[path] for f in frames]) for path in frames[0]}
-    _require_parts_vary(reference.contract, named)
+    _require_parts_vary(twinstep_reference.contract, named)
 
 
 @pytest.mark.needs("contract.randomness.parts")
-def test_candidates_starts_vary_in_every_randomised_part(lab):
+def test_candidates_starts_vary_in_every_randomised_part(twinstep_lab):
     """Lanes with different seeds differ, each randomised part by itself."""
-    _, named = lab.runner.reset(some_starts(lab.contract, SEEDS))
-    _require_parts_vary(lab.contract, named)
+    _, named = twinstep_lab.runner.reset(some_starts(twinstep_lab.contract, SEEDS))
+    _require_parts_vary(twinstep_lab.contract, named)
 
 
-def test_the_first_frame_matches_the_oracle_for_any_seed(lab):
+def test_the_first_frame_matches_the_oracle_for_any_seed(twinstep_lab):
     """All 64 bits of a seed lead both sides to the same start."""
-    contract, rng = lab.contract, lab.reference.rng("any seed")
+    contract, rng = twinstep_lab.contract, twinstep_lab.reference.rng("any seed")
     drawn = rng.integers(0, 2**32, (4 * SEEDS, 2), np.uint32)
     drawn[::4, 0] = 0
     drawn[1::4, 1] = 0
@@ -70,54 +70,54 @@ def test_the_first_frame_matches_the_oracle_for_any_seed(lab):
     dtype, shape = contract.action_layout()
     none = np.zeros((0, *shape), dtype)
     singles = [take_lanes(starts, lane) for lane in range(len(drawn))]
-    rows = [frames for frames, _, _ in lab.oracle.replays([(s, none) for s in singles])]
+    rows = [frames for frames, _, _ in twinstep_lab.oracle.replays([(s, none) for s in singles])]
     want = {path: np.stack([row[path][0] for row in rows]) for path in rows[0]}
-    _, got = lab.runner.reset(starts)
-    found = frames_differ(want, got, lab.rules.one_step())
+    _, got = twinstep_lab.runner.reset(starts)
+    found = frames_differ(want, got, twinstep_lab.rules.one_step())
     if found:
         wrong = np.logical_or.reduce(list(found.values()))
         lane = int(np.flatnonzero(wrong)[0])
         note = f"{int(wrong.sum())} of {len(drawn)} seeds differ; the first:"
-        lab.require_agreement(Case("episode", singles[lane], none), note)
+        twinstep_lab.require_agreement(Case("episode", singles[lane], none), note)
 
 
-def test_same_seed_gives_the_same_episode(lab):
+def test_same_seed_gives_the_same_episode(twinstep_lab):
     """Two resets with the same start, and two lanes with it, are equal to the last bit."""
-    starts = some_starts(lab.contract, SEEDS)
-    first = _signature(lab.runner.reset(starts)[1])
-    assert _signature(lab.runner.reset(starts)[1]) == first
+    starts = some_starts(twinstep_lab.contract, SEEDS)
+    first = _signature(twinstep_lab.runner.reset(starts)[1])
+    assert _signature(twinstep_lab.runner.reset(starts)[1]) == first
     same = take_lanes(starts, np.zeros(SEEDS, np.int64))
-    assert set(_signature(lab.runner.reset(same)[1])) == {first[0]}
+    assert set(_signature(twinstep_lab.runner.reset(same)[1])) == {first[0]}
 
 
 # A start's fields were made for its seed.
 @pytest.mark.needs("not contract.starts")
-def test_both_words_of_the_seed_matter(lab):
+def test_both_words_of_the_seed_matter(twinstep_lab):
     """A seed is 64 bits: changing either word changes some episode's start or course."""
-    starts = some_starts(lab.contract, SEEDS)
-    actions = sample_actions(lab.contract, SEEDS, lab.reference.rng("words"))
-    base = _signature(lab.runner.reset(starts)[1])
+    starts = some_starts(twinstep_lab.contract, SEEDS)
+    actions = sample_actions(twinstep_lab.contract, SEEDS, twinstep_lab.reference.rng("words"))
+    base = _signature(twinstep_lab.runner.reset(starts)[1])
     for word in (0, 1):
         seed = np.array(starts.seed)
         seed[:, word] ^= np.uint32(0x5BD1E995)
-        state, named = lab.runner.reset(Start(seed, starts.fields))
+        state, named = twinstep_lab.runner.reset(Start(seed, starts.fields))
         changed = _signature(named) != base
         if not changed:
-            changed = _signature(lab.runner.step(state, actions)[1]) != base
+            changed = _signature(twinstep_lab.runner.step(state, actions)[1]) != base
         assert changed, f"word {word} of the seed changes nothing"
 
 
 @pytest.mark.needs("candidate.restart", "contract.randomness.parts")
-def test_consecutive_restarts_differ(lab):
+def test_consecutive_restarts_differ(twinstep_lab):
     """The auto-reset does not begin the same episode again and again."""
-    contract = lab.contract
-    state, first = lab.runner.reset(some_starts(contract, SEEDS))
+    contract = twinstep_lab.contract
+    state, first = twinstep_lab.runner.reset(some_starts(contract, SEEDS))
     seen = [first]
-    actions = sample_actions(contract, SEEDS, lab.reference.rng("restarts"))
+    actions = sample_actions(contract, SEEDS, twinstep_lab.reference.rng("restarts"))
     for _ in range(8):
         for _ in range(20):
-            state, _ = lab.runner.step(state, actions)
-        state, named = lab.runner.restart(state)
+            state, _ = twinstep_lab.runner.step(state, actions)
+        state, named = twinstep_lab.runner.restart(state)
         seen.append(named)
     signatures = [_signature(named) for named in seen]
     alike = sum(len({s[lane] for s in signatures}) == 1 for lane in range(SEEDS))

@@ -12,12 +12,12 @@ pytestmark = pytest.mark.level1
     when=lambda facts, row: kept("properties", facts.pair.subject.contract),
     why="no witness is kept for these parameters",
 )
-def test_fixed_witnesses_stay_fixed(lab):
+def test_fixed_witnesses_stay_fixed(twinstep_lab):
     """Every kept witness agrees for every candidate that has its parameters."""
-    cases = kept("properties", lab.contract)
+    cases = kept("properties", twinstep_lab.contract)
     for name, case in cases:
         needs = {"module": "call", "restart": "restart"}.get(case.kind, "load")
-        if not lab.runner.offers(needs):
+        if not twinstep_lab.runner.offers(needs):
             continue
-        if not ask(case, lab.oracle, lab.runner, lab.rules).agrees:
-            lab.require_agreement(case, f"Witness {name}.")
+        if not ask(case, twinstep_lab.oracle, twinstep_lab.runner, twinstep_lab.rules).agrees:
+            twinstep_lab.require_agreement(case, f"Witness {name}.")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import of_a_board, some_starts
+from twinstep.inputs.sampling import some_starts, takes_whole_state
 
 pytestmark = pytest.mark.level1
 
@@ -50,7 +50,7 @@ def _is_drawn_here(facts, row):
     """Boards that only the reference places are those of `test_modules`."""
     contract = facts.pair.subject.contract
     places = facts.oracle is not None and "places" in facts.oracle
-    return not (places and of_a_board(contract.module(row["module"]), contract))
+    return not (places and takes_whole_state(contract.module(row["twinstep_module"]), contract))
 
 
 @pytest.mark.needs(
@@ -58,24 +58,27 @@ def _is_drawn_here(facts, row):
 )
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_module_agrees_on_inputs_that_hypothesis_finds(lab, module, data):
+def test_module_agrees_on_inputs_that_hypothesis_finds(twinstep_lab, twinstep_module, data):
     """Sixteen inputs a call; the report shows the simplest one that differs."""
-    declared = lab.contract.module(module)
+    declared = twinstep_lab.contract.module(twinstep_module)
     row = st.fixed_dictionaries({field.name: _values(field) for field in declared.inputs})
     rows = data.draw(st.lists(row, min_size=1, max_size=ROWS))
     rows += rows[:1] * (ROWS - len(rows))
     inputs = {f.name: np.array([r[f.name] for r in rows]).astype(f.dtype) for f in declared.inputs}
-    want, got = lab.oracle.call(module, inputs), lab.runner.call(module, inputs)
-    found = outputs_differ(lab.contract, lab.rules, module, want, got)
+    want, got = (
+        twinstep_lab.oracle.call(twinstep_module, inputs),
+        twinstep_lab.runner.call(twinstep_module, inputs),
+    )
+    found = outputs_differ(twinstep_lab.contract, twinstep_lab.rules, twinstep_module, want, got)
     if not found:
         return
     at = int(np.flatnonzero(np.logical_or.reduce(list(found.values())))[0])
-    dtype, shape = lab.contract.action_layout()
+    dtype, shape = twinstep_lab.contract.action_layout()
     case = Case(
         "module",
-        take_lanes(some_starts(lab.contract, 1), 0),
+        take_lanes(some_starts(twinstep_lab.contract, 1), 0),
         np.zeros((0, *shape), dtype),
-        module=module,
+        module=twinstep_module,
         inputs={name: values[at] for name, values in inputs.items()},
     )
-    lab.require_agreement(case)
+    twinstep_lab.require_agreement(case)

@@ -82,12 +82,12 @@ def _flat(lab, actions):
 @_single_player
 @ships("same-step")
 @pytest.mark.needs("candidate.pure")
-def test_gymnax_steps_match_the_oracle(lab, values):
+def test_gymnax_steps_match_the_oracle(twinstep_lab, values):
     """A vmapped, scanned loop in gymnax's convention, as JAX trainers write it."""
     from twinstep.adapters.gymnax import Gymnax
 
-    env = Gymnax(lab.env("same-step"), values)
-    expected, seeds = _expected(lab, "same-step")
+    env = Gymnax(twinstep_lab.env("same-step"), values)
+    expected, seeds = _expected(twinstep_lab, "same-step")
     keys = jnp.asarray(seeds)
     with env.env._precision():
         _, state = jax.vmap(env.reset)(keys)
@@ -98,7 +98,7 @@ def test_gymnax_steps_match_the_oracle(lab, values):
             done = ends[0] if values == 5 else ends[0] | ends[1]
             return state, (obs, reward, done, info)
 
-        moves = jnp.asarray(_flat(lab, expected.actions))
+        moves = jnp.asarray(_flat(twinstep_lab, expected.actions))
         _, (obs, reward, done, info) = jax.jit(lambda s, a: jax.lax.scan(act, s, a))(state, moves)
     ended = np.asarray(info["terminated"]) | np.asarray(info["truncated"])
     assert (np.asarray(done) == ended).all()
@@ -106,22 +106,22 @@ def test_gymnax_steps_match_the_oracle(lab, values):
         {"obs": obs[t], "reward": reward[t], **{name: value[t] for name, value in info.items()}}
         for t in range(len(expected.actions))
     ]
-    _compare(lab, "same-step", expected, rows)
+    _compare(twinstep_lab, "same-step", expected, rows)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @_single_player
 @ships()
 @pytest.mark.needs("package.gymnasium")
-def test_gymnasium_vector_steps_match_the_oracle(lab, mode):
+def test_gymnasium_vector_steps_match_the_oracle(twinstep_lab, mode):
     """Gymnasium's VectorEnv under each of its auto-reset modes, in any backend."""
     from twinstep.adapters.gymnasium import VectorEnv
 
-    vector = VectorEnv(lab.env(mode), LANES)
-    expected, seeds = _expected(lab, mode)
+    vector = VectorEnv(twinstep_lab.env(mode), LANES)
+    expected, seeds = _expected(twinstep_lab, mode)
     vector._state, _ = vector.env.reset(seeds)
     rows = []
-    for action in _flat(lab, expected.actions):
+    for action in _flat(twinstep_lab, expected.actions):
         obs, reward, terminated, truncated, info = vector.step(action)
         row = {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated}
         if mode == "same-step":
@@ -130,72 +130,74 @@ def test_gymnasium_vector_steps_match_the_oracle(lab, mode):
             final[ended] = info["final_obs"][ended] if ended.any() else 0
             row["final_obs"] = final
         rows.append(row)
-    _compare(lab, mode, expected, rows)
+    _compare(twinstep_lab, mode, expected, rows)
 
 
 @_single_player
 @ships("same-step")
-def test_puffer_buffers_match_the_oracle(lab):
+def test_puffer_buffers_match_the_oracle(twinstep_lab):
     """PufferLib's five values, written into buffers that the caller shares."""
     from twinstep.adapters.puffer import Puffer
 
-    env = lab.env("same-step")
-    shared = np.zeros((LANES, *lab.contract.observation.shape), lab.contract.observation.dtype)
+    env = twinstep_lab.env("same-step")
+    shared = np.zeros(
+        (LANES, *twinstep_lab.contract.observation.shape), twinstep_lab.contract.observation.dtype
+    )
     puffer = Puffer(env, LANES, {"observations": shared})
-    expected, seeds = _expected(lab, "same-step")
+    expected, seeds = _expected(twinstep_lab, "same-step")
     puffer._state, _ = env.reset(seeds)
     rows = []
-    for action in _flat(lab, expected.actions):
+    for action in _flat(twinstep_lab, expected.actions):
         obs, reward, terminals, truncations, _ = puffer.step(action)
         assert obs is shared
         named = {"obs": obs, "reward": reward, "terminated": terminals, "truncated": truncations}
         rows.append({name: value.copy() for name, value in named.items()})
-    _compare(lab, "same-step", expected, rows)
+    _compare(twinstep_lab, "same-step", expected, rows)
 
 
 @_single_player
 @ships("same-step")
 @pytest.mark.needs("package.gymnasium")
-def test_stable_baselines_steps_match_the_oracle(lab):
+def test_stable_baselines_steps_match_the_oracle(twinstep_lab):
     """Stable-Baselines3's VecEnv: last observations are in the infos."""
     from twinstep.adapters.sb3 import VecEnv
 
-    vec = VecEnv(lab.env("same-step"), LANES)
-    expected, seeds = _expected(lab, "same-step")
+    vec = VecEnv(twinstep_lab.env("same-step"), LANES)
+    expected, seeds = _expected(twinstep_lab, "same-step")
     vec.vector._state, _ = vec.vector.env.reset(seeds)
     over, cut = expected.heads["terminated"], expected.heads["truncated"]
     rows = []
-    for t, action in enumerate(_flat(lab, expected.actions)):
+    for t, action in enumerate(_flat(twinstep_lab, expected.actions)):
         obs, reward, done, infos = vec.step(action)
-        _require(lab, "same-step", "random", _unequal("done", t, done, over[t] | cut[t]))
+        _require(twinstep_lab, "same-step", "random", _unequal("done", t, done, over[t] | cut[t]))
         said = [info.get("TimeLimit.truncated", False) for info in infos]
         assert (np.array(said) == cut[t] & ~over[t]).all()
         final = np.stack([info.get("terminal_observation", obs[k]) for k, info in enumerate(infos)])
         rows.append({"obs": obs, "reward": reward, "final_obs": final})
-    _compare(lab, "same-step", expected, rows)
+    _compare(twinstep_lab, "same-step", expected, rows)
 
 
 @_single_player
 @ships("same-step")
 @pytest.mark.needs("package.torch")
-def test_torch_tensors_match_the_oracle(lab):
+def test_torch_tensors_match_the_oracle(twinstep_lab):
     """Tensors in and out; what the caller writes into them changes nothing."""
     import torch
 
     from twinstep.adapters.torch import Torch
 
-    env = Torch(lab.env("same-step"))
-    expected, seeds = _expected(lab, "same-step")
+    env = Torch(twinstep_lab.env("same-step"))
+    expected, seeds = _expected(twinstep_lab, "same-step")
     state, _ = env.env.reset(seeds)
     rows = []
-    for action in _flat(lab, expected.actions):
+    for action in _flat(twinstep_lab, expected.actions):
         given = torch.from_numpy(np.array(action))
         state, now = env.step(state, given)
         named = {name: value for name, value in now._asdict().items() if value is not None}
         rows.append({name: value.numpy(force=True).copy() for name, value in named.items()})
         for tensor in (given, *named.values()):
             tensor.fill_(1)
-    _compare(lab, "same-step", expected, rows)
+    _compare(twinstep_lab, "same-step", expected, rows)
 
 
 @_single_player
@@ -205,41 +207,41 @@ def test_torch_tensors_match_the_oracle(lab):
     when=lambda facts, row: isinstance(facts.pair.subject.contract.action, Discrete),
     why="needs discrete actions",
 )
-def test_pgx_games_match_the_oracle(lab):
+def test_pgx_games_match_the_oracle(twinstep_lab):
     """pgx's State, one game a lane, vmapped; after the end nothing changes."""
     from twinstep.adapters.pgx import Pgx
 
-    game = Pgx(lab.env("off"))
-    expected, seeds = _expected(lab, "off")
+    game = Pgx(twinstep_lab.env("off"))
+    expected, seeds = _expected(twinstep_lab, "off")
     state = jax.vmap(game.init)(jnp.asarray(seeds))
     step = jax.jit(jax.vmap(game.step))
     rows = []
-    for action in _flat(lab, expected.actions):
+    for action in _flat(twinstep_lab, expected.actions):
         state = step(state, jnp.asarray(action))
         rows.append(
             {"obs": state.observation, "reward": state.rewards[:, 0],
              "terminated": state.terminated, "truncated": state.truncated}
         )  # fmt: skip
-    _compare(lab, "off", expected, rows)
+    _compare(twinstep_lab, "off", expected, rows)
     over = np.asarray(state.terminated | state.truncated)
     assert (over == (expected.heads["terminated"] | expected.heads["truncated"]).any(0)).all()
-    after = step(state, jnp.asarray(_flat(lab, expected.actions)[0]))
+    after = step(state, jnp.asarray(_flat(twinstep_lab, expected.actions)[0]))
     assert (np.asarray(after.observation)[over] == np.asarray(state.observation)[over]).all()
     assert (np.asarray(after.rewards)[over] == 0).all()
 
 
 @_recompiles
 @ships("off")
-def test_players_games_match_the_oracle(lab):
+def test_players_games_match_the_oracle(twinstep_lab):
     """PettingZoo's dictionaries by player, one game."""
     from twinstep.adapters.players import Players
 
-    env = lab.env("off")
-    _, frames, actions = next(_recordings(lab))
+    env = twinstep_lab.env("off")
+    _, frames, actions = next(_recordings(twinstep_lab))
     game = Players(env)
-    game._state, now = env.reset(_seeds(lab, 1))
+    game._state, now = env.reset(_seeds(twinstep_lab, 1))
     game.agents = list(game.possible_agents)
-    gates = lab.rules.lockstep()
+    gates = twinstep_lab.rules.lockstep()
     for t in range(len(actions)):
         given = {name: actions[t, 0, p] for p, name in enumerate(game.possible_agents)}
         obs, reward, terminated, truncated, _ = game.step(given)
@@ -248,10 +250,10 @@ def test_players_games_match_the_oracle(lab):
             for path, (given_to, recorded) in shown.items():
                 if path in gates and gates[path].exact:
                     want = frames[recorded][t + 1, 0, p]
-                    _require(lab, "off", "random", _unequal(path, t, given_to[name], want))
+                    _require(twinstep_lab, "off", "random", _unequal(path, t, given_to[name], want))
             for path, ends in {"terminated": terminated, "truncated": truncated}.items():
                 want = frames[path][t + 1, 0]
-                _require(lab, "off", "random", _unequal(path, t, ends[name], want))
+                _require(twinstep_lab, "off", "random", _unequal(path, t, ends[name], want))
         if not game.agents:
             break
     assert not game.agents, "no game of the recording ends"
@@ -268,10 +270,10 @@ def _unequal(path, t, got, want):
 @pytest.mark.parametrize("mode", MODES)
 @ships()
 @_is_saved
-def test_saved_and_cloned_states_continue_exactly(lab, mode):
+def test_saved_and_cloned_states_continue_exactly(twinstep_lab, mode):
     """A state saved in the middle, restored or cloned, goes on as the state it was taken from."""
-    env = lab.env(mode)
-    expected, seeds = _expected(lab, mode, _lanes(lab))
+    env = twinstep_lab.env(mode)
+    expected, seeds = _expected(twinstep_lab, mode, _lanes(twinstep_lab))
     half = len(expected.actions) // 2
     state, _ = env.reset(seeds)
     state, _ = stepped(env, state, expected.actions[:half])
@@ -280,7 +282,7 @@ def test_saved_and_cloned_states_continue_exactly(lab, mode):
         if (restored := _restored(env, state)) is not None:
             _, want = env.step(env.clone(state), action)
             for twin in (restored, env.clone(state)):
-                _require(lab, mode, "random", _differing(want, env.step(twin, action)[1]))
+                _require(twinstep_lab, mode, "random", _differing(want, env.step(twin, action)[1]))
         state, _ = env.step(state, action)
     half += MOMENTS
     rest = expected.actions[half:]
@@ -291,7 +293,7 @@ def test_saved_and_cloned_states_continue_exactly(lab, mode):
         part = ExpectedSteps(
             rest, {n: v[half:] for n, v in expected.heads.items()}, expected.valid[half:]
         )
-        _require(lab, mode, "random", mismatch(part, steps, lab.rules.lockstep()))
+        _require(twinstep_lab, mode, "random", mismatch(part, steps, twinstep_lab.rules.lockstep()))
 
 
 def _restored(env, state):
@@ -319,16 +321,16 @@ def _differing(want, got):
     when=lambda facts, row: _others(facts.pair.subject, facts.pair.candidate.name),
     why="needs another candidate that can run here",
 )
-def test_every_backend_restores_a_state_of_every_other(lab):
+def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
     """What one backend has saved another plays on, to the last bit."""
-    env = lab.env("same-step")
-    subject = lab.pair.subject
-    expected, seeds = _expected(lab, "same-step", _lanes(lab))
+    env = twinstep_lab.env("same-step")
+    subject = twinstep_lab.pair.subject
+    expected, seeds = _expected(twinstep_lab, "same-step", _lanes(twinstep_lab))
     state, _ = env.reset(seeds)
     half = len(expected.actions) // 2
     state, _ = stepped(env, state, expected.actions[:half])
     saved = env.save(state)
-    for pair in _others(subject, lab.pair.candidate.name):
+    for pair in _others(subject, twinstep_lab.pair.candidate.name):
         name = pair.candidate.name
         try:
             other = Env(subject, name, "same-step")
@@ -340,15 +342,15 @@ def test_every_backend_restores_a_state_of_every_other(lab):
             {n: v[half:] for n, v in expected.heads.items()},
             expected.valid[half:],
         )
-        problem = mismatch(part, steps, lab.rules.lockstep())
-        assert not problem, f"{lab.pair.candidate.name} -> {name}: {problem}"
+        problem = mismatch(part, steps, twinstep_lab.rules.lockstep())
+        assert not problem, f"{twinstep_lab.pair.candidate.name} -> {name}: {problem}"
 
 
 @ships("off")
-def test_lanes_of_a_made_environment_begin_with_the_seeds_it_promises(lab):
+def test_lanes_of_a_made_environment_begin_with_the_seeds_it_promises(twinstep_lab):
     """reset(seed=s, lanes=n) is reset of (s, 0), (s + 1, 0), ..."""
-    env = lab.env("off")
-    lanes = _lanes(lab)
+    env = twinstep_lab.env("off")
+    lanes = _lanes(twinstep_lab)
     _, one = env.reset(7, lanes)
     _, two = env.reset(lane_seeds(7, lanes))
     assert np.asarray(one.obs).tobytes() == np.asarray(two.obs).tobytes()

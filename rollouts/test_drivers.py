@@ -8,17 +8,17 @@ pytestmark = pytest.mark.level3
 
 
 @pytest.mark.needs("contract.events", "oracle.events")
-def test_every_declared_event_is_reached_by_public_episodes_or_placed_states(reference):
+def test_every_declared_event_is_reached_by_public_episodes_or_placed_states(twinstep_reference):
     """Whatever seeds a run asks for; what play alone misses is printed with coverage."""
-    contract = reference.contract
+    contract = twinstep_reference.contract
     seen = dict.fromkeys(contract.events, 0)
     for driver in contract.drivers:
-        for name, count in reference.traces(driver).events().items():
+        for name, count in twinstep_reference.traces(driver).events().items():
             seen[name] += count
     never = [name for name, count in seen.items() if not count]
-    drawn = contract.placed and (not contract.masked or reference.oracle.offers("places"))
-    if never and drawn and reference.oracle.offers("load"):
-        placed = _placed(reference)
+    drawn = contract.placed and (not contract.masked or twinstep_reference.oracle.offers("places"))
+    if never and drawn and twinstep_reference.oracle.offers("load"):
+        placed = _placed(twinstep_reference)
         never = [name for name in never if not placed[name]]
     assert not never, f"neither play nor placed states reached {', '.join(never)}"
 
@@ -31,10 +31,10 @@ def _placed(reference):
     return dict(zip(contract.events, events.any((0, 1)), strict=True))
 
 
-def test_some_driver_ends_episodes(reference):
+def test_some_driver_ends_episodes(twinstep_reference):
     """At least one driver's episodes end, so that terminal frames are compared."""
     ended = {}
-    for driver in reference.contract.drivers:
-        traces = reference.traces(driver)
+    for driver in twinstep_reference.contract.drivers:
+        traces = twinstep_reference.traces(driver)
         ended[driver] = traces.total("terminated") + traces.total("truncated")
     assert sum(ended.values()), f"no episode ended within the horizon: {ended}"

@@ -14,56 +14,59 @@ pytestmark = pytest.mark.level3
 
 @pytest.mark.gates("lockstep")
 @pytest.mark.needs("rules.lockstep")
-def test_episodes_match(lab, driver):
+def test_episodes_match(twinstep_lab, twinstep_driver):
     """Every recorded episode, replayed without correction, agrees under the lockstep gates."""
-    gates = lab.rules.lockstep()
-    traces = lab.traces(driver)
-    lab.notes["compared"] = [f"lockstep {driver}"]
-    lab.require_equal(check_episodes(lab.runner, traces, gates))
+    gates = twinstep_lab.rules.lockstep()
+    traces = twinstep_lab.traces(twinstep_driver)
+    twinstep_lab.notes["compared"] = [f"lockstep {twinstep_driver}"]
+    twinstep_lab.require_equal(check_episodes(twinstep_lab.runner, traces, gates))
 
 
 @pytest.mark.gates("resync")
 @pytest.mark.needs("rules.from_states")
-def test_steps_from_the_oracles_states_match(lab, driver):
+def test_steps_from_the_oracles_states_match(twinstep_lab, twinstep_driver):
     """Short runs from the oracle's own states agree under the resync and window gates."""
-    rules = lab.rules
-    traces = lab.traces(driver)
-    lab.notes["compared"] = [f"resync {driver}"]
-    outcome = check_from_states(lab.runner, traces, rules)
-    _note(lab, driver, outcome)
-    lab.require_equal(outcome)
+    rules = twinstep_lab.rules
+    traces = twinstep_lab.traces(twinstep_driver)
+    twinstep_lab.notes["compared"] = [f"resync {twinstep_driver}"]
+    outcome = check_from_states(twinstep_lab.runner, traces, rules)
+    _note(twinstep_lab, twinstep_driver, outcome)
+    twinstep_lab.require_equal(outcome)
     broken = broken_fractions(outcome, rules)
     if broken:
-        lab.fail("; ".join(broken))
+        twinstep_lab.fail("; ".join(broken))
 
 
 @pytest.mark.gates("horizon")
 @pytest.mark.needs("rules.horizons")
-def test_episodes_stay_together_as_long_as_the_gate_asks(lab, driver):
+def test_episodes_stay_together_as_long_as_the_gate_asks(twinstep_lab, twinstep_driver):
     """Whole episodes from the same start, never corrected, part no sooner than the gate allows."""
-    traces = lab.traces(driver)
-    lab.notes["compared"] = [f"horizon {driver}"]
-    outcome, broken = check_horizons(lab.runner, traces, lab.rules)
-    _note(lab, driver, outcome)
+    traces = twinstep_lab.traces(twinstep_driver)
+    twinstep_lab.notes["compared"] = [f"horizon {twinstep_driver}"]
+    outcome, broken = check_horizons(twinstep_lab.runner, traces, twinstep_lab.rules)
+    _note(twinstep_lab, twinstep_driver, outcome)
     if broken:
-        lab.fail("; ".join(broken))
+        twinstep_lab.fail("; ".join(broken))
 
 
 @pytest.mark.gates("averages")
 @pytest.mark.needs(
     "rules.averages",
-    when=lambda facts, row: row["driver"] not in drivers.LOOKING,
+    when=lambda facts, row: row["twinstep_driver"] not in drivers.LOOKING,
     why="this driver looks ahead in the oracle: it cannot play on the candidate",
 )
-def test_whole_episodes_are_alike_on_average(lab, driver):
+def test_whole_episodes_are_alike_on_average(twinstep_lab, twinstep_driver):
     """Returns and moments of whole episodes are equivalent, whatever their single steps are."""
-    lab.notes["compared"] = [f"averages {driver}"]
+    twinstep_lab.notes["compared"] = [f"averages {twinstep_driver}"]
     outcome, broken = check_averages(
-        lab.runner, lab.traces(driver), lab.rules, _on_candidate(lab, driver)
+        twinstep_lab.runner,
+        twinstep_lab.traces(twinstep_driver),
+        twinstep_lab.rules,
+        _on_candidate(twinstep_lab, twinstep_driver),
     )
-    _note(lab, driver, outcome)
+    _note(twinstep_lab, twinstep_driver, outcome)
     if broken:
-        lab.fail("; ".join(broken))
+        twinstep_lab.fail("; ".join(broken))
 
 
 def _on_candidate(lab, driver):

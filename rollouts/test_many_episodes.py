@@ -12,19 +12,21 @@ ENDED, STEPS = 1_000, 10_000_000
 
 
 @pytest.mark.gates("lockstep")
-def test_a_thousand_ended_episodes_match(lab, driver):
+def test_a_thousand_ended_episodes_match(twinstep_lab, twinstep_driver):
     """As many episodes as give 1,000 ended ones, or 10 million steps: no difference."""
-    if lab.reference.harness.imported:
+    if twinstep_lab.reference.harness.imported:
         raise NeedsOracle("exported traces have the episodes they have")
     episodes = ENDED
-    traces = lab.traces(driver, episodes)
+    traces = twinstep_lab.traces(twinstep_driver, episodes)
     while (ended := _ended(traces)) < ENDED and traces.total("steps") < STEPS:
         by_steps = episodes * STEPS / traces.total("steps")
         by_ended = episodes * ENDED / max(ended, 1)
         episodes = int(1.02 * min(by_steps, by_ended)) + 1
-        traces = lab.traces(driver, episodes)
-    lab.notes["compared"] = [f"lockstep {driver}"]
-    lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        traces = twinstep_lab.traces(twinstep_driver, episodes)
+    twinstep_lab.notes["compared"] = [f"lockstep {twinstep_driver}"]
+    twinstep_lab.require_equal(
+        check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+    )
 
 
 def _ended(traces):

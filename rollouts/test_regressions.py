@@ -12,9 +12,9 @@ pytestmark = pytest.mark.level3
     when=lambda facts, row: kept("rollouts", facts.pair.subject.contract),
     why="no regression is kept for these parameters",
 )
-def test_fixed_bugs_stay_fixed(lab):
+def test_fixed_bugs_stay_fixed(twinstep_lab):
     """Every kept episode agrees for every candidate that has its parameters."""
-    cases = kept("rollouts", lab.contract)
+    cases = kept("rollouts", twinstep_lab.contract)
     for name, case in cases:
-        if not ask(case, lab.oracle, lab.runner, lab.rules).agrees:
-            lab.require_agreement(case, f"Regression {name}.")
+        if not ask(case, twinstep_lab.oracle, twinstep_lab.runner, twinstep_lab.rules).agrees:
+            twinstep_lab.require_agreement(case, f"Regression {name}.")

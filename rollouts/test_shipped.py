@@ -88,36 +88,43 @@ VIEWS = {
 
 @ships()
 @pytest.mark.parametrize("mode", VIEWS)
-def test_shipped_environment_matches_the_oracle_through_auto_resets(lab, mode):
+def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab, mode):
     """Rollout and state, several episodes long, agree with the oracle's own auto-reset."""
-    env = lab.env(mode)
-    gates = lab.rules.lockstep()
-    for driver, frames, actions in _recordings(lab):
-        expected = VIEWS[mode](lab.contract, expected_of(lab.contract, frames, actions))
-        state, _ = env.reset(_seeds(lab, actions.shape[1]))
+    env = twinstep_lab.env(mode)
+    gates = twinstep_lab.rules.lockstep()
+    for driver, frames, actions in _recordings(twinstep_lab):
+        expected = VIEWS[mode](
+            twinstep_lab.contract, expected_of(twinstep_lab.contract, frames, actions)
+        )
+        state, _ = env.reset(_seeds(twinstep_lab, actions.shape[1]))
         # The largest batch below is rolled out; the adapters step as many lanes as these.
-        one_by_one = mode == "same-step" and lab.pair.candidate.slow_to_compile
+        one_by_one = mode == "same-step" and twinstep_lab.pair.candidate.slow_to_compile
         play = stepped if one_by_one else _rollout
         state, steps = play(env, state, expected.actions)
-        _require(lab, mode, driver, mismatch(expected, steps, gates))
+        _require(twinstep_lab, mode, driver, mismatch(expected, steps, gates))
         if mode == "same-step":
-            _require(lab, mode, driver, _fields_differ(lab, env.frame(state), frames, gates))
-    lab.notes["auto_reset"] = [mode]
+            _require(
+                twinstep_lab,
+                mode,
+                driver,
+                _fields_differ(twinstep_lab, env.frame(state), frames, gates),
+            )
+    twinstep_lab.notes["auto_reset"] = [mode]
 
 
 @ships()
 @pytest.mark.needs("rules.from_states", "candidate.load")
 @pytest.mark.parametrize("mode", ["off", "same-step"])
 @pytest.mark.gates("resync")
-def test_shipped_steps_from_the_oracles_states_match(lab, mode):
+def test_shipped_steps_from_the_oracles_states_match(twinstep_lab, mode):
     """Every recorded step, ends and next starts too, each from the oracle's own state."""
-    env = lab.env(mode)
-    for driver, frames, actions in _recordings(lab):
+    env = twinstep_lab.env(mode)
+    for driver, frames, actions in _recordings(twinstep_lab):
         count, lanes = actions.shape[:2]
-        expected = expected_of(lab.contract, frames, actions)
+        expected = expected_of(twinstep_lab.contract, frames, actions)
         ended = expected.heads["terminated"] | expected.heads["truncated"]
         before = (np.cumsum(ended, 0) - ended).astype(np.uint32)
-        seeds = _seeds(lab, lanes) + before[..., None] * np.array([0, 1], np.uint32)
+        seeds = _seeds(twinstep_lab, lanes) + before[..., None] * np.array([0, 1], np.uint32)
         rows = each_step(expected if mode == "same-step" else without_resets(expected))
         fields = {
             name.removeprefix("state."): values[:-1].reshape(-1, *values.shape[2:])
@@ -127,9 +134,9 @@ def test_shipped_steps_from_the_oracles_states_match(lab, mode):
         total = count * lanes
         state = env._load(fields, seeds.reshape(-1, 2), np.zeros(total, bool))
         _, steps = env.rollout(state, rows.actions)
-        problem = mismatch(rows, steps, lab.rules.one_step())
+        problem = mismatch(rows, steps, twinstep_lab.rules.one_step())
         note = f"{problem} (each of {count} steps of {lanes} lanes has a lane of its own)"
-        _require(lab, mode, driver, note if problem else "")
+        _require(twinstep_lab, mode, driver, note if problem else "")
 
 
 def stepped(env, state, actions):
@@ -162,61 +169,63 @@ def _fields_differ(lab, frame, frames, gates):
 # A recording's states lack hidden fields: then the next test begins at starts.
 @ships("same-step")
 @pytest.mark.needs("not contract.hidden", "candidate.load")
-def test_recorded_lanes_match_inside_the_largest_batch(lab):
+def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
     """Recorded lanes around their ends, at random places among the most that are measured."""
-    env = lab.env("same-step")
-    gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
-    driver, frames, actions = next(_recordings(lab))
-    short = PART if _is_large(lab.contract) else SHORT
-    part, begin, before = around_ends(expected_of(lab.contract, frames, actions), short)
-    count, batch = actions.shape[1], lab.contract.largest_batch
+    env = twinstep_lab.env("same-step")
+    gates, rng = twinstep_lab.rules.lockstep(), twinstep_lab.reference.rng("largest batch")
+    driver, frames, actions = next(_recordings(twinstep_lab))
+    short = PART if _is_large(twinstep_lab.contract) else SHORT
+    part, begin, before = around_ends(expected_of(twinstep_lab.contract, frames, actions), short)
+    count, batch = actions.shape[1], twinstep_lab.contract.largest_batch
     lanes = rng.permutation(batch)[:count]
     # Everyone else plays on from one of the recorded states, with other actions.
     source = rng.integers(0, count, batch)
     source[lanes] = np.arange(count)
     names = [name for name in frames if name.startswith("state.")]
     fields = {n.removeprefix("state."): frames[n][begin[source], source] for n in names}
-    seeds = _seeds(lab, count)[source] + np.array([0, 1], np.uint32) * before[source, None].astype(
-        np.uint32
-    )
+    seeds = _seeds(twinstep_lab, count)[source] + np.array([0, 1], np.uint32) * before[
+        source, None
+    ].astype(np.uint32)
     state = env._load(fields, seeds, np.zeros(batch, bool))
-    moves = sample_actions(lab.contract, short * batch, rng).reshape(
+    moves = sample_actions(twinstep_lab.contract, short * batch, rng).reshape(
         short, batch, *actions.shape[2:]
     )
     moves[:, lanes] = part.actions
     _, steps = env.rollout(state, moves)
-    _require(lab, "same-step", driver, mismatch(part, steps, gates, lanes))
+    _require(twinstep_lab, "same-step", driver, mismatch(part, steps, gates, lanes))
     # Fields that are not compared in lockstep are so for one step.
     first = [jax.tree.map(lambda rows: rows[:1], whole) for whole in (part, steps)]
-    _require(lab, "same-step", driver, mismatch(*first, lab.rules.one_step(), lanes))
-    lab.notes["batches"] = [batch]
+    _require(
+        twinstep_lab, "same-step", driver, mismatch(*first, twinstep_lab.rules.one_step(), lanes)
+    )
+    twinstep_lab.notes["batches"] = [batch]
 
 
 @ships("same-step")
 @pytest.mark.needs("contract.hidden")
-def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(lab):
+def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinstep_lab):
     """Recorded lanes from their starts through a first end, among the most that are measured."""
-    env = lab.env("same-step")
-    gates, rng = lab.rules.lockstep(), lab.reference.rng("largest batch")
-    driver, frames, actions = next(_recordings(lab))
-    whole = expected_of(lab.contract, frames, actions)
+    env = twinstep_lab.env("same-step")
+    gates, rng = twinstep_lab.rules.lockstep(), twinstep_lab.reference.rng("largest batch")
+    driver, frames, actions = next(_recordings(twinstep_lab))
+    whole = expected_of(twinstep_lab.contract, frames, actions)
     ended = whole.heads["terminated"] | whole.heads["truncated"]
     steps = min(len(actions), int(np.median(ended.argmax(0))) + PART)
-    count, batch = actions.shape[1], lab.contract.largest_batch
+    count, batch = actions.shape[1], twinstep_lab.contract.largest_batch
     lanes = rng.permutation(batch)[:count]
-    own = seeds("public", batch + count, lab.pair.subject.env.name)[count:]
-    own[lanes] = _seeds(lab, count)
+    own = seeds("public", batch + count, twinstep_lab.pair.subject.env.name)[count:]
+    own[lanes] = _seeds(twinstep_lab, count)
     state, _ = env.reset(own)
     for begin in range(0, steps, PART):
         rows = slice(begin, min(begin + PART, steps))
         heads = {name: values[rows] for name, values in whole.heads.items()}
         part = whole._replace(actions=whole.actions[rows], heads=heads, valid=whole.valid[rows])
         length = len(part.actions)
-        moves = sample_actions(lab.contract, length * batch, rng)
+        moves = sample_actions(twinstep_lab.contract, length * batch, rng)
         moves = moves.reshape(length, batch, *actions.shape[2:])
         moves[:, lanes] = part.actions
         state, played = env.rollout(state, moves)
         problem = mismatch(part, played, gates, lanes)
         note = f"{problem} of those from step {begin} on" if problem else ""
-        _require(lab, "same-step", driver, note)
-    lab.notes["batches"] = [batch]
+        _require(twinstep_lab, "same-step", driver, note)
+    twinstep_lab.notes["batches"] = [batch]

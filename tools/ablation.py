@@ -1,10 +1,10 @@
-"""What the order of the levels is worth to a repair: all levels against whole episodes alone.
+"""Compare repair with all levels against repair with whole episodes alone.
 
     .venv/bin/python tools/ablation.py --starts 8
 
-Each start is CartPole with one bug in each of three functions. A scripted agent, no model, reads
-one function in a try: the one that it is asked for. Asked for it again, it reads another, by lot.
-What is wrong in the function it reads, it mends. So what counts is what the prompt names.
+Each start is CartPole with one bug in each of three functions. A scripted agent, not a model, reads
+one function per try: the one that the prompt names, or a random other one if the prompt names it
+again. It fixes every bug in the function it reads. So the result depends on the prompts' names.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from twinstep.repair.journal import read
 EXAMPLE = Path("examples/cartpole")
 FAST = "twinstep_cartpole/fast"
 RULES, GENERATOR = f"{FAST}/rules.py", f"{FAST}/generator.py"
-#: The functions that a prompt can name, by module, and where each lies.
+#: Functions that a prompt can name: module -> file.
 NAMED = {"start": RULES, "push": RULES, "move": RULES, "judge": RULES, "limit": RULES}
-#: Those that a bug is planted in, and the module that is named for it.
+#: Functions with planted bugs: (file, function) -> module that a prompt names for it.
 PLACES = {(RULES, name): name for name in NAMED} | {
     (GENERATOR, name): "start"
     for name in ("_seed_sequence", "_multiply", "seeded", "uniform", "_add", "_advance", "words")
@@ -66,20 +66,20 @@ print("READ " + json.dumps({{"asked": asked, "held": held, "read": place, "mende
 
 
 def bugs(seed: int, count: int) -> list[tuple[str, Mutant]]:
-    """Return one killed mutant for each of so many modules, drawn by lot."""
+    """Return one killed mutant in each of `count` modules, drawn at random."""
     table = json.loads(Path("benchmarks/mutants/cartpole.json").read_text())["mutants"]
     killed = {row["id"] for row in table if row["class"] == "killed"}
-    known: dict[str, list[Mutant]] = {}
+    by_module: dict[str, list[Mutant]] = {}
     for path in (RULES, GENERATOR):
         for mutant in mutants_of((EXAMPLE / path).read_bytes(), path, ""):
             if mutant.id in killed and (module := PLACES.get((path, mutant.symbol))):
-                known.setdefault(module, []).append(mutant)
-    lots = random.Random(seed)
-    return [(name, lots.choice(known[name])) for name in lots.sample(sorted(known), count)]
+                by_module.setdefault(module, []).append(mutant)
+    rng = random.Random(seed)
+    return [(name, rng.choice(by_module[name])) for name in rng.sample(sorted(by_module), count)]
 
 
 def project(folder: Path, planted: list[tuple[str, Mutant]]) -> None:
-    """Make a repository with the bugs in it, and the agent that knows them."""
+    """Create a repository with the bugs, and the agent that knows them."""
     left = shutil.ignore_patterns(".*_cache", ".twinstep", "*.egg-info", "mutants.toml")
     shutil.copytree(EXAMPLE, folder, ignore=left)
     wrong = []
@@ -107,7 +107,7 @@ def _function(text: str, name: str) -> str:
 
 
 def repaired(folder: Path, phases: str, cache: Path) -> dict[str, Any]:
-    """Let the agent repair a project in these phases; return the numbers of the run."""
+    """Repair a project with the agent in these phases; return the numbers of the run."""
     command = [sys.executable, "-m", "twinstep.cli", "repair", "--env", "cartpole"]
     command += ["--agent", "scripted", "--phases", phases, "--tries", str(TRIES)]
     env = os.environ | {"TWINSTEP_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -115,16 +115,16 @@ def repaired(folder: Path, phases: str, cache: Path) -> dict[str, Any]:
     runs = sorted((folder / ".twinstep" / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
     if done.returncode not in (0, 1, 2):
         raise SystemExit(done.stdout[-2000:] + done.stderr[-2000:])
-    found = history.from_entries(runs[-1].name, read(runs[-1] / "log.jsonl"))
-    said = [_read(runs[-1] / "tries" / f"{one.number}.log") for one in found.tries]
+    record = history.from_entries(runs[-1].name, read(runs[-1] / "log.jsonl"))
+    reads = [_read(runs[-1] / "tries" / f"{one.number}.log") for one in record.tries]
     return {
-        "end": str(found.end).partition(":")[0],
-        "tries": len(found.tries),
-        "named": sum(one["held"] for one in said),
-        "asked": [one["asked"] for one in said],
-        "mended": [one["mended"] for one in said],
-        "checks": len(found.checks),
-        "check_seconds": round(sum(check.seconds for check in found.checks), 1),
+        "end": str(record.end).partition(":")[0],
+        "tries": len(record.tries),
+        "named": sum(one["held"] for one in reads),
+        "asked": [one["asked"] for one in reads],
+        "mended": [one["mended"] for one in reads],
+        "checks": len(record.checks),
+        "check_seconds": round(sum(check.seconds for check in record.checks), 1),
     }
 
 
@@ -133,18 +133,18 @@ def _read(log: Path) -> dict[str, Any]:
     return json.loads(line.removeprefix("READ "))
 
 
-def table(found: dict[str, Any]) -> str:
-    """Return the result for readers."""
-    who, rows = found["machine"], found["rows"]
+def table(data: dict[str, Any]) -> str:
+    """Return the result as Markdown."""
+    who, rows = data["machine"], data["rows"]
     lines = [
         "# All levels against whole episodes alone",
         "",
-        f"`{found['command']}`: {len(rows)} starts, each CartPole with {found['bugs']} bugs in as",
+        f"`{data['command']}`: {len(rows)} starts, each CartPole with {data['bugs']} bugs in as",
         "many functions. A scripted agent, no model, reads the function that it is asked for, and",
         f"another by lot when it is asked for the same again; {TRIES} tries a module at most.",
         "",
         f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores",
-        f"- versions: {', '.join(f'{n} {v}' for n, v in found['versions'].items())}",
+        f"- versions: {', '.join(f'{n} {v}' for n, v in data['versions'].items())}",
         "",
         "| | verified | tries, median (most) | tries that named a guilty function | seconds of "
         "checks, median |",
@@ -177,20 +177,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("benchmarks/ablation"))
     args = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(prefix="twinstep-ablation-") as held:
+    with tempfile.TemporaryDirectory(prefix="twinstep-ablation-") as scratch:
         for start in range(args.starts):
             planted = bugs(args.seed + start, args.bugs)
             row: dict[str, Any] = {"bugs": [f"{name}: {m.what}" for name, m in planted]}
             for arm, phases in ARMS.items():
-                folder = Path(held) / f"{start}-{phases}"
+                folder = Path(scratch) / f"{start}-{phases}"
                 project(folder, planted)
-                row[arm] = repaired(folder, phases, Path(held) / "cache")
+                row[arm] = repaired(folder, phases, Path(scratch) / "cache")
             rows.append(row)
             print(json.dumps(row), flush=True)
     command = (
         f"python tools/ablation.py --starts {args.starts} --bugs {args.bugs} --seed {args.seed}"
     )
-    found = {
+    data = {
         "command": command,
         "bugs": args.bugs,
         "machine": machine.machine(sorted(os.sched_getaffinity(0))),
@@ -199,9 +199,9 @@ def main() -> None:
         "rows": rows,
     }
     paths.write_atomically(
-        args.out.with_suffix(".json"), (json.dumps(found, indent=1) + "\n").encode()
+        args.out.with_suffix(".json"), (json.dumps(data, indent=1) + "\n").encode()
     )
-    paths.write_atomically(args.out.with_suffix(".md"), table(found).encode())
+    paths.write_atomically(args.out.with_suffix(".md"), table(data).encode())
 
 
 if __name__ == "__main__":

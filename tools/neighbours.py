@@ -1,12 +1,12 @@
-"""Other releases of a reference, asked as if they were the pinned one: does the suite notice?
+"""Run the suite against other releases of a reference: does it notice the difference?
 
     .venv/bin/python tools/neighbours.py
 
-Each is installed into a folder of its own and stands in for the oracle in a project made for it;
-the candidate is the one that is proven against the pinned release. A level with a report has told
-the two apart. One that passes shows that, on the tested domain, the releases are the same. A bridge
-may also refuse a release whose programming interface or saved states are other ones. Of Pokemon
-Showdown's other package see `test_the_other_package_of_the_same_simulator_is_found_...`.
+Each release is installed into its own folder and replaces the oracle in a generated project; the
+candidate is the one proven against the pinned release. A level with a report distinguishes the two
+releases. A level that passes shows that they are equal on the tested domain. A bridge may also
+refuse a release with another programming interface or other saved states. For Pokemon Showdown's
+other package see `test_the_other_package_of_the_same_simulator_is_found_...`.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ ENV = dataclasses.replace(
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A release. contract: the module that declares the environment, as `contracts.x:NAME`.
+    """A release. contract: the declaration of the environment, as `contracts.x:NAME`.
 
-    variants: those that it is asked in.
+    variants: the variants to test.
     """
 
     env: str
@@ -95,8 +95,8 @@ NEIGHBOURS = (
 )
 
 
-def asked(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
-    """Return what each level makes of a release, as plain JSON values."""
+def tested(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
+    """Run each level on a release; return its row, as plain JSON values."""
     release = f"{neighbour.package}=={neighbour.version}"
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-input",
@@ -128,12 +128,12 @@ def asked(neighbour: Neighbour, folder: Path) -> dict[str, Any]:
             raise SystemExit(
                 f"{release}, level {level}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
             )
-        row["levels"][str(level)] = _said(folder)
+        row["levels"][str(level)] = _outcome(folder)
     return row
 
 
-def _said(folder: Path) -> dict[str, Any]:
-    """Return what a level said: how many tests passed, with how many reports, and the first."""
+def _outcome(folder: Path) -> dict[str, Any]:
+    """Return a level's outcome: numbers of passed and failed tests and reports, and the first."""
     run = json.loads((folder / ".twinstep" / "verdict.json").read_text())["run"]
     reports = [test for test, why in run["why"].items() if why.startswith("report ")]
     failed = [
@@ -150,9 +150,9 @@ def _said(folder: Path) -> dict[str, Any]:
     return {"passed": passed, "failed": len(failed), "reports": len(reports), "first": first}
 
 
-def table(found: dict[str, Any]) -> str:
-    """Return the result for readers."""
-    who = found["machine"]
+def table(data: dict[str, Any]) -> str:
+    """Return the result as Markdown."""
+    who = data["machine"]
     lines = [
         "# Neighbouring releases of the references",
         "",
@@ -160,19 +160,19 @@ def table(found: dict[str, Any]) -> str:
         "against the pinned one.",
         "",
         f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores",
-        f"- versions: {', '.join(f'{n} {v}' for n, v in found['versions'].items())}",
+        f"- versions: {', '.join(f'{n} {v}' for n, v in data['versions'].items())}",
         "",
         "| environment | release | level 1 | level 2 | level 3 |",
         "|---|---|---|---|---|",
     ]
-    for row in found["rows"]:
+    for row in data["rows"]:
         cells = [_cell(level) for level in row["levels"].values()]
         lines.append(f"| {' | '.join([row['env'], row['release'], *cells])} |")
     return "\n".join(lines) + "\n"
 
 
 def _cell(level: dict[str, Any]) -> str:
-    """Say what a level found; a failure without a report is the bridge's, and no difference."""
+    """Return a level's cell; a failure without a report is the bridge's, and no difference."""
     tests = level["passed"] + level["failed"]
     if level["reports"]:
         return f"differs: {level['failed']} of {tests} fail, first {level['first']}"
@@ -183,7 +183,7 @@ def _cell(level: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Ask the releases and write the table."""
+    """Test the releases and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--env", choices=sorted({n.env for n in NEIGHBOURS}), default="")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/neighbours"))
@@ -192,16 +192,16 @@ def main() -> None:
     for neighbour in NEIGHBOURS:
         if args.env in ("", neighbour.env):
             with tempfile.TemporaryDirectory(prefix="twinstep-neighbours-") as folder:
-                rows.append(asked(neighbour, Path(folder)))
+                rows.append(tested(neighbour, Path(folder)))
             print(json.dumps(rows[-1]), flush=True)
-    found = {
+    data = {
         "machine": machine.machine(sorted(os.sched_getaffinity(0))),
         "versions": machine.versions(),
         "rows": rows,
     }
     stem = args.out
-    paths.write_atomically(stem.with_suffix(".json"), (json.dumps(found, indent=1) + "\n").encode())
-    paths.write_atomically(stem.with_suffix(".md"), table(found).encode())
+    paths.write_atomically(stem.with_suffix(".json"), (json.dumps(data, indent=1) + "\n").encode())
+    paths.write_atomically(stem.with_suffix(".md"), table(data).encode())
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Builds `.venv/`, the Rust module and the type checker: what `make setup` runs.
+"""Build `.venv/`, the Rust module and the type checker: `make setup` runs it.
 
 Four stages, each with a stamp under `.venv/setup/` that holds a hash of the stage's inputs. A stage
-whose stamp matches is skipped; the stamp is removed when a stage starts and written when it has
-succeeded, so that a stage that failed or was interrupted is done again. Standard library only.
+with a matching stamp is skipped. The stamp is removed when a stage starts and written when it
+succeeds, so that a failed or interrupted stage is repeated. Standard library only.
 """
 
 import sys
 
-# First, and in old syntax, so that an old Python reaches it and says one line.
+# First, and in old syntax, so that an old Python reaches it and prints one line.
 if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit(
         "twinstep needs Python 3.11 or newer; this is {}.{} ({}). Mend: install a newer one, then "
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STATE = VENV / "setup"
-# Never .venv/bin/python itself, which goes when the environment is built anew.
+# Never .venv/bin/python itself, which is deleted when the environment is rebuilt.
 BASE_PYTHON = os.path.realpath(sys.executable)
 CARGO_MIN = (1, 89)
 RUSTUP = (
@@ -41,12 +41,12 @@ TAIL_LINES = 25
 
 
 class Stage(NamedTuple):
-    """One step of the set-up."""
+    """One stage of the set-up."""
 
     name: str
     title: str
     inputs: Callable[[], Iterable[bytes]]
-    made: Callable[[], bool]  # whether what the stage makes is still there
+    made: Callable[[], bool]  # True while the stage's product exists
     build: Callable[["Log"], None]
 
 
@@ -89,7 +89,7 @@ class Log:
 
 
 def files(*paths: Path) -> Iterable[bytes]:
-    """Name and content of each file."""
+    """Yield name and content of each file."""
     for path in paths:
         yield str(path.relative_to(ROOT)).encode()
         yield path.read_bytes()
@@ -106,8 +106,8 @@ def packages_inputs() -> Iterable[bytes]:
 
 
 def build_packages(_: Log) -> None:
-    # From nothing, so that no package of an older lock stays behind. Takes the other stages' stamps
-    # with it, as what they installed is gone.
+    # From scratch, so that no package of an older lock stays behind. This also deletes the other
+    # stages' stamps, since their products are gone.
     shutil.rmtree(VENV, ignore_errors=True)
     log = Log(STATE / "packages.log")
     log.run(BASE_PYTHON, "-m", "venv", VENV)
@@ -172,7 +172,7 @@ def build_node(log: Log) -> None:
 
 
 def installed(*patterns: str) -> Callable[[], bool]:
-    """Whether each pattern matches a file in the environment's packages."""
+    """Return a check that each pattern matches a file in the environment's packages."""
 
     def check() -> bool:
         return all(any(VENV.glob(f"lib/python3*/site-packages/{each}")) for each in patterns)
@@ -192,7 +192,7 @@ STAGES = (PACKAGES, TWINSTEP, RUST, NODE)
 
 
 def key(stage: Stage) -> str:
-    """Hash of the stage's inputs and of this script."""
+    """Return the hash of the stage's inputs and of this script."""
     total = hashlib.sha256(Path(__file__).read_bytes())
     for part in stage.inputs():
         total.update(len(part).to_bytes(8, "little") + part)
@@ -211,7 +211,7 @@ def is_current(stage: Stage) -> bool:
 
 
 def missing_tools() -> list[str]:
-    """One line for each tool that is not there, with the way to get it."""
+    """Return one line for each missing tool, with the way to get it."""
     lines = []
     debian = "Debian/Ubuntu: `apt install %s`; elsewhere: %s"
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
@@ -225,8 +225,8 @@ def missing_tools() -> list[str]:
         lines.append(f"{cargo}. {RUSTUP}")
     elif not is_current(RUST):
         answer = subprocess.run(["cargo", "--version"], capture_output=True, text=True, cwd=ROOT)
-        found = re.match(r"cargo (\d+)\.(\d+)", answer.stdout)
-        if not found or tuple(map(int, found.groups())) < CARGO_MIN:
+        version = re.match(r"cargo (\d+)\.(\d+)", answer.stdout)
+        if not version or tuple(map(int, version.groups())) < CARGO_MIN:
             says = (answer.stdout or answer.stderr).strip().partition("\n")[0]
             lines.append(f"{cargo}; the one here says '{says}'. {RUSTUP}")
     if not shutil.which("npm"):
@@ -244,7 +244,7 @@ def stop(text: str, code: int = 1) -> NoReturn:
 
 
 def take_turn() -> int:
-    """Waits until no other set-up of this checkout runs; the lock ends with the process."""
+    """Wait until no other set-up of this checkout runs; the lock ends with the process."""
     handle = os.open(ROOT, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -255,7 +255,7 @@ def take_turn() -> int:
 
 
 def do(number: int, stage: Stage) -> None:
-    """Builds one stage and stamps it, or stops with the end of its log."""
+    """Build one stage and stamp it, or stop with the end of its log."""
     show(f"[{number}/{len(STAGES)}] {stage.title} ... ", end="")
     began = time.monotonic()
     log = Log(STATE / f"{stage.name}.log")

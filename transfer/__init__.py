@@ -1,1 +1,1 @@
-"""Level 4: policies transfer between oracle and candidate."""
+"""Level 4: policies transfer between oracle and candidate; players of the games in two folders."""

@@ -14,9 +14,9 @@ pytestmark = [pytest.mark.level4, pytest.mark.declared("transfer")]
 
 
 @pytest.fixture
-def plan(lab):
+def twinstep_twinstep_plan(twinstep_lab):
     try:
-        return policy_transfer.plan_of(lab)
+        return policy_transfer.plan_of(twinstep_lab)
     except policy_transfer.PoliciesUnusable as reason:
         pytest.skip(str(reason))
 
@@ -44,30 +44,43 @@ _trained = pytest.mark.parametrize("trained_in", ["candidate", "oracle"])
 
 
 @_trained
-def test_policies_play_the_same_games_from_the_same_starts(lab, plan, trained_in):
+def test_policies_play_the_same_games_from_the_same_starts(
+    twinstep_lab, twinstep_twinstep_plan, trained_in
+):
     """Same start, same noise: every observation, action and reward is the same, bit for bit."""
     try:
-        policy_transfer.require_exact(lab)
+        policy_transfer.require_exact(twinstep_lab)
     except UserError as reason:
         pytest.skip(str(reason))
-    group = _group(lab, trained_in, plan)
-    outcome = policy_transfer.same_games(lab, group, plan)
-    lab.notes["lines"].append(
-        f"L4 {lab.pair.subject.label}: trained={group.backend}, {outcome.episodes} matched starts, "
-        f"{outcome.steps} steps: {len(outcome.divergences) or 'none'} differ"
+    group = _group(twinstep_lab, trained_in, twinstep_twinstep_plan)
+    outcome = policy_transfer.same_games(twinstep_lab, group, twinstep_twinstep_plan)
+    differ = len(outcome.divergences) or "none"
+    twinstep_lab.notes["lines"].append(
+        f"L4 {twinstep_lab.pair.subject.label}: trained={group.backend}, "
+        f"{outcome.episodes} matched starts, {outcome.steps} steps: {differ} differ"
     )
-    lab.require_equal(outcome)
+    twinstep_lab.require_equal(outcome)
 
 
 @_trained
-def test_scores_from_fresh_starts_are_equivalent(lab, plan, trained_in):
+def test_scores_from_fresh_starts_are_equivalent(twinstep_lab, twinstep_twinstep_plan, trained_in):
     """Independent starts and noise; the mean scores, paired by policy, agree within the margin."""
-    _require_equivalent(lab, policy_transfer.compare_scores, _group(lab, trained_in, plan), plan)
+    _require_equivalent(
+        twinstep_lab,
+        policy_transfer.compare_scores,
+        _group(twinstep_lab, trained_in, twinstep_twinstep_plan),
+        twinstep_twinstep_plan,
+    )
 
 
-def test_training_in_either_gives_equivalent_scores(lab, plan):
+def test_training_in_either_gives_equivalent_scores(twinstep_lab, twinstep_twinstep_plan):
     """Policies trained and played in the oracle score as those of the candidate do in it."""
-    if not plan.training:
+    if not twinstep_twinstep_plan.training:
         pytest.skip("not asked, see the contract's `Transfer`")
-    groups = _group(lab, "oracle", plan), _group(lab, "candidate", plan)
-    _require_equivalent(lab, policy_transfer.compare_training, groups, plan)
+    groups = (
+        _group(twinstep_lab, "oracle", twinstep_twinstep_plan),
+        _group(twinstep_lab, "candidate", twinstep_twinstep_plan),
+    )
+    _require_equivalent(
+        twinstep_lab, policy_transfer.compare_training, groups, twinstep_twinstep_plan
+    )

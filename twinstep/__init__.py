@@ -105,7 +105,7 @@ _HOMES = {
     "protocols": "Oracle Lanes Candidate ModuleCall NotCallable",
     "jax_candidate": "JaxCandidate",
     "drivers": "Driver",
-    # To catch what goes wrong.
+    # To catch errors.
     "errors": "UserError OracleFailed OracleMissing ContractBroken CandidateBroken",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from twinstep._lib.hashing import noise
 from twinstep.action_mask import legalise
 from twinstep.contract import Box, Contract, Discrete
 from twinstep.frames import Frame, Start
@@ -28,18 +29,6 @@ class Driver(Protocol):
     def __call__(self, contract: Contract, starts: Start, look: Look | None) -> Act:
         """Return the policy."""
         ...
-
-
-def noise(seed: np.ndarray, t: int, salt: int) -> np.ndarray:
-    """Hash (seed u32[..., 2], t, salt) to one pseudo-random word u32[...] per lane."""
-    words = np.asarray(seed, np.uint64)
-    mixed = words[..., 0] << np.uint64(32) | words[..., 1]
-    steps = np.uint64((t << 20 ^ salt) & 0xFFFF_FFFF_FFFF_FFFF)
-    with np.errstate(over="ignore"):
-        x = mixed + (steps + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return ((x ^ (x >> np.uint64(31))) >> np.uint64(32)).astype(np.uint32)
 
 
 def _draw(contract: Contract, seed: np.ndarray, t: int, salt: int) -> np.ndarray:

@@ -54,7 +54,7 @@ class Oracle(Protocol):
         ...
 
     def close(self) -> None:
-        """Free what the reference holds."""
+        """Free the reference's resources."""
         ...
 
 
@@ -125,8 +125,8 @@ class Candidate(Protocol):
         ...
 
 
-#: Optional method -> what it unlocks; printed in the pytest header. An oracle's process lists the
-#: methods that it offers; others are not used.
+#: Optional method -> the checks it unlocks; printed in the pytest header. An oracle's process lists
+#: the methods that it offers; others are not used.
 ORACLE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation, resync gates",
     "call": "level 1 against the oracle, the guilty module's name",

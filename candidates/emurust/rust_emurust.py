@@ -29,15 +29,15 @@ build = partial(built.build, "emurust")
 
 #: Frames over which instructions are counted.
 _COUNTED = 1200
-#: What a machine's record holds, in order; other fields of a state are the episode's.
+#: The fields of a machine's record, in order; other fields of a state belong to the episode.
 _RECORD = tuple(item.name for item in SHOWN + HIDDEN)
 
 
 class EmuRust(RustCandidate):
     """The engine of `rust/emurust`.
 
-    Frames have the fields that are shown; `frame` has the hidden ones, too. Where starts bring the
-    cartridge, no frame has it, so that none can be loaded: `load` is missing then.
+    Frames have the shown fields; `frame` adds the hidden ones. Where starts bring the cartridge,
+    no frame has it, so none can be loaded and `load` is missing.
     """
 
     any_size = True
@@ -75,7 +75,7 @@ class EmuRust(RustCandidate):
         }
 
     def reset(self, starts: Start) -> tuple[EmuRustBatch, Frame]:
-        """Begin one episode per lane; seeds u32[N, 2]. UserError for a cartridge that cannot be."""
+        """Begin one episode per lane; seeds u32[N, 2]. UserError for an unsupported cartridge."""
         roms = self._rom
         if roms is None:
             roms = np.ascontiguousarray(starts.fields["rom"], np.uint8)
@@ -87,7 +87,7 @@ class EmuRust(RustCandidate):
         return state, super().frame(state)
 
     def frame(self, state: EmuRustBatch) -> Frame:
-        """Return the present frame, nothing played, with the state's hidden fields."""
+        """Return the present frame with the state's hidden fields; nothing is played."""
         out = self.buffers((state.lanes,))
         for name, (dtype, own) in self._hidden.items():
             out[name] = np.empty((state.lanes, *own), dtype)
@@ -102,7 +102,7 @@ class EmuRust(RustCandidate):
     def _load(self, fields: Fields, seeds: Array | None = None) -> EmuRustBatch:
         """Continue from a state with its hidden fields; [N, ...] each.
 
-        seeds: u32[N, 2] of the running episodes, else (0, 0).
+        seeds: u32[N, 2] of the running episodes, or (0, 0) without them.
         """
         records = np.empty(len(fields["pc"]), self._record)
         for name in _RECORD:

@@ -1,4 +1,4 @@
-"""The module calls of one step, for naming the one that differs."""
+"""The module calls of one step, used to name the first one that differs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twinstep.protocols import ModuleCall
 
 #: Substeps of a step.
 SUBSTEPS = 5
-#: What a substep is made of, in order; `substep` itself comes last.
+#: The modules of a substep, in order; `substep` itself comes last.
 PARTS = ("kinematics", "mass_matrix", "bias", "forces", "contacts", "rows", "newton", "euler")
 
 
@@ -23,7 +23,7 @@ def explain(
     state: Fields,
     action: Array,
 ) -> list[ModuleCall]:
-    """Return the calls of one step of one lane: five substeps' parts, and the reward."""
+    """Return the calls of one step of one lane: the parts of five substeps, and the reward."""
     calls: list[ModuleCall] = []
     now: dict[str, Any] = {
         name: np.asarray(state[name]) for name in ("qpos", "qvel", "qacc_warmstart")

@@ -1,7 +1,7 @@
 """HalfCheetah in Rust as a candidate, in single and in double precision.
 
-The engine computes with the widest vectors that the processor has. The environment variable
-TWINSTEP_ISA takes others: `portable` (any processor), `avx2` (AVX2 with fused multiply-add) or
+The engine computes with the processor's widest vectors. The environment variable TWINSTEP_ISA
+selects others: `portable` (any processor), `avx2` (AVX2 with fused multiply-add) or
 `avx512` (AVX-512F). The last two give equal bits.
 """
 
@@ -30,7 +30,7 @@ build = partial(built.build, "halfcheetah")
 
 
 class _HalfCheetahRust(RustCandidate):
-    """The engine of `rust/halfcheetah`. isa: the instructions that states made now compute with."""
+    """The engine of `rust/halfcheetah`. isa: the instruction set of states created now."""
 
     def __init__(self, contract: Contract) -> None:
         real = np.dtype(self.dtype)
@@ -42,7 +42,7 @@ class _HalfCheetahRust(RustCandidate):
             "truncated": (np.dtype(bool), ()),
         }
         super().__init__(contract, layouts)
-        #: What a state has, with its dtypes here.
+        #: The fields of a state, with their dtypes here.
         self._state = {name: dtype for name, (dtype, _) in state.items()}
         self._how = {
             "dtype": self.dtype,
@@ -61,7 +61,7 @@ class _HalfCheetahRust(RustCandidate):
         return state, self.frame(state)
 
     def load(self, fields: Fields, seeds: Array | None = None) -> HalfCheetahBatch:
-        """Continue from a frame's state. seeds: u32[N, 2] of the running episodes, else (0, 0)."""
+        """Continue from a frame's state. seeds: u32[N, 2] of the running episodes, or (0, 0)."""
         given = {
             name: np.ascontiguousarray(fields[name], dtype) for name, dtype in self._state.items()
         }

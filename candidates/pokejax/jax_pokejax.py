@@ -29,7 +29,7 @@ def _frame(state: State) -> Frame:
     )
 
 
-#: Rules and teams are part of a battle, so the programs of all variants are the same.
+#: Rules and teams are part of a battle, so all variants use the same programs.
 PROGRAMS = Programs(
     reset=_begun,
     step=pokejax.step,

@@ -1,4 +1,4 @@
-"""The engine's parts alone, on a scene: what the contract's modules call.
+"""The engine's parts alone, on a scene: implementations of the contract's modules.
 
 Every function takes a module's inputs for one scene, by name, and may be batched with `vmap`.
 """
@@ -51,7 +51,7 @@ from twinstep.generated.pokejax.turn import build, come_in, residual, sort_actio
 Array = jax.Array
 Fields = dict[str, Array]
 
-#: The conditions that are no flags, with the fields that are theirs; the first says it is there.
+#: The conditions that are no flags, with their fields; the first marks the condition as present.
 _OF_CONDITION = {
     "bide": ("bide_time", "bide_damage"),
     "confusion": ("confusion",),
@@ -83,9 +83,9 @@ class Scene(NamedTuple):
         return stage(self.all, part, self.battle, self.one, self.two)
 
     def result(self, module: str, **found: Array) -> Fields:
-        """Return the module's outputs: of the state as it is now, and what was found."""
+        """Return the module's outputs: fields of the present state, and the results."""
         stage(self.all, _write, *self.teams, self.one, self.two)
-        # What a step decides at its end; no module returns it.
+        # Decided at the end of a step; no module returns it.
         same = {name: getattr(self.state, name) for name in ("turn", "winner", "request")}
         after = build(self.state, self.battle, self.teams, (self.one, self.two), **same)
         return _outputs(module, {**after._asdict(), **found})
@@ -182,7 +182,7 @@ def _placed(placed: Fields, wide: Callable[[Any], Array]) -> State:
 
 
 def _locking(name: str, place: Array) -> Array:
-    """Return the moves that a field of LOCKING means."""
+    """Return the moves that a field of LOCKING stands for."""
     return jnp.asarray(np.array(LOCKING[name], np.uint8))[place]
 
 
@@ -220,7 +220,7 @@ def boosts(given: Fields) -> Fields:
 
 
 def types(given: Fields) -> Fields:
-    """Look up what types make of a move."""
+    """Look up the effect of types on a move."""
     scene = _scene(given)
     move = Move(given["move"].astype(jnp.int32))
 
@@ -234,7 +234,7 @@ def types(given: Fields) -> Fields:
 
 
 def damage(given: Fields) -> Fields:
-    """Compute what a move takes from the foe."""
+    """Compute the damage of a move to the foe."""
     scene = _scene(given)
     move = Move(given["move"].astype(jnp.int32))
 
@@ -257,7 +257,7 @@ def status(given: Fields) -> Fields:
 
 
 def before(given: Fields) -> Fields:
-    """Ask what may keep a Pokemon from moving."""
+    """Run the checks that may keep a Pokemon from moving."""
     scene = _scene(given)
     goes = scene.run(
         lambda battle, me, foe: before_move(battle, me, foe, Move(me.move).at_self, scene.all)
@@ -266,7 +266,7 @@ def before(given: Fields) -> Fields:
 
 
 def after(given: Fields) -> Fields:
-    """Take what poison, burn and Leech Seed take."""
+    """Apply the damage of poison, burn and Leech Seed."""
     scene = _scene(given)
 
     def suffer(battle: Battle, me: Fighter, foe: Fighter) -> Array:
@@ -278,7 +278,7 @@ def after(given: Fields) -> Fields:
 
 
 def ends(given: Fields) -> Fields:
-    """Count down what lasts for turns."""
+    """Count down effects that last for turns."""
     scene = _scene(given)
 
     def count(battle: Battle, me: Fighter, foe: Fighter) -> Array:
@@ -307,7 +307,7 @@ def order(given: Fields) -> Fields:
 
 
 def may(given: Fields) -> Fields:
-    """Tell what both players may choose at the beginning of a turn."""
+    """Return both players' legal choices at the beginning of a turn."""
     scene = _scene(given)
 
     def ask(team: Team, fighter: Fighter) -> Array:

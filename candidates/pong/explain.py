@@ -21,7 +21,7 @@ def explain(
 
     call: evaluates a module on inputs with a leading N. state: `Frame.state` of one lane.
     action: [1], the agent's. Frames follow each other until the frame skip is over or a
-    point ends the step; then come one `observe`, of the last frame without a point (none if
+    point ends the step. Then come one `observe`, of the last frame without a point (none if
     there was no such frame), and after a point the `serve`.
     """
     now = {name: np.asarray(value) for name, value in state.items()}
@@ -53,7 +53,7 @@ def explain(
         now = played = after
     if played is not None:
         play("observe", played)
-    # With the reference's own generator the contract has no serve to call.
+    # With the reference's own generator the contract has no serve module.
     if point and any(module.name == "serve" for module in contract.modules):
         play("serve", now)
     return calls

@@ -22,8 +22,8 @@ pong = Package("twinstep.generated.pong")
 class PongJax(JaxCandidate):
     """`twinstep.generated.pong`, batched.
 
-    With rng=stock the table of draws is no field of the frame, so that no frame can be
-    loaded: `load` is missing then.
+    With rng=stock the table of draws is no field of the frame, so no frame can be
+    loaded and `load` is missing.
     """
 
     def __init__(self, contract: Contract) -> None:

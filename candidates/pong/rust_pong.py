@@ -27,8 +27,8 @@ build = partial(built.build, "pong")
 class PongRust(RustCandidate):
     """The engine of `rust/pong`.
 
-    A frame's `obs` and `state["last_obs"]` are one piece of memory. With rng=stock the table of
-    draws is no field of the frame, so that no frame can be loaded: `load` is missing then.
+    A frame's `obs` and `state["last_obs"]` share memory. With rng=stock the table of draws is
+    no field of the frame, so no frame can be loaded and `load` is missing.
     """
 
     def __init__(self, contract: Contract) -> None:

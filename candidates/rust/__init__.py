@@ -1,1 +1,1 @@
-"""What the candidates written in Rust share."""
+"""Code shared by the candidates written in Rust."""

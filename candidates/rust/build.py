@@ -1,4 +1,4 @@
-"""Whether the compiled Rust module is there, and from which sources; the same for all engines."""
+"""Presence of the compiled Rust module, and the sources it was built from, for all engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twinstep.rust_sources import sources_hash
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Say whether the compiled module is there, and fits the sources if they are."""
+    """Return whether the compiled module is present and fits the sources, if there are any."""
     if importlib.util.find_spec("twinstep_rust") is None:
         return Probe({}, "the Rust module twinstep_rust is not built", "run `make setup`")
     here = sources_hash(Path(__file__).resolve().parents[2] / "rust")
@@ -22,7 +22,7 @@ def probe(params: Mapping[str, Any]) -> Probe:
 
 
 def build(engine: str = "") -> str:
-    """Return the hash of the sources that the compiled module, or one engine, was built from."""
+    """Return the hash of the sources from which the compiled module, or one engine, was built."""
     import twinstep_rust  # pyright: ignore[reportMissingImports]
 
     return twinstep_rust.sources(engine)

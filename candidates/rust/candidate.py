@@ -1,4 +1,4 @@
-"""What all batched Rust engines share as candidates: arrays in, frames out."""
+"""Common base of all batched Rust engines as candidates: arrays in, frames out."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Layout = tuple[np.dtype, tuple[int, ...]]
 class RustCandidate:
     """An engine of `twinstep_rust`, batched. A state is the engine's own object.
 
-    A step changes the object it is given and returns it. Frames are new arrays each time, unless
+    A step changes the given object and returns it. Frames are new arrays each time, unless
     buffers are given.
 
     layouts: the fields that an engine writes, by name: `obs`, `reward`, `terminated` or `truncated`
-    (it ends an episode by one of them), and those of the state.
+    (an engine ends episodes by one of them), and those of the state.
     """
 
     dtype = "float32"
@@ -53,8 +53,8 @@ class RustCandidate:
         """Apply actions [T, N, 1, ...] in one call; frames come with leading [T, N].
 
         out: arrays from `buffers((T, N))` to write to, instead of new ones: fresh memory can cost
-        more than playing. Arrays left out of it are not written; `obs`, `reward` and what ends an
-        episode are the minimum.
+        more than playing. Arrays left out of it are not written; `obs`, `reward` and the end flag
+        are required.
         """
         shape = (len(actions), state.lanes)
         out = self.buffers(shape) if out is None else out
@@ -71,8 +71,8 @@ class RustCandidate:
         """Apply actions [N, 1, ...]; lanes that ended begin their next episode.
 
         when: with "same-step" they do so at once: obs and state are those of the new episode,
-        reward and its end the step's own. With "next-step" they do not play the step after, but
-        show the new episode's first frame. Returns also the final observations [N, 1, ...]: those
+        reward and end flag the step's own. With "next-step" they do not play the step after, but
+        show the new episode's first frame. Also returns the final observations [N, 1, ...]: those
         of the last frames where lanes ended, `obs` elsewhere; None if `out`, arrays from
         `buffers((N,))`, has no `final_obs`.
         """
@@ -95,7 +95,7 @@ class RustCandidate:
         return state, *self._with_final(out)
 
     def frame(self, state: Any) -> Frame:
-        """Return the present frame, nothing played. A lane that was reset has no reward."""
+        """Return the present frame; nothing is played. A lane that was reset has no reward."""
         out = self.buffers((state.lanes,))
         state.write(out)
         return self._frame(out)
@@ -109,13 +109,13 @@ class RustCandidate:
     ) -> dict[str, np.ndarray]:
         """Return new arrays for the fields of frames; shape: (N,) or (T, N).
 
-        minimal: without the state's. final_obs: with one for `auto_rollout`'s.
+        minimal: without the state's fields. final_obs: with one for `auto_rollout`.
         """
         out = {}
         for name, (dtype, own) in self._layouts.items():
             if minimal and name not in ("obs", "reward", "terminated", "truncated"):
                 continue
-            # Zeros: any other byte than 0 and 1 would not be a bool.
+            # Zeros, because any byte other than 0 and 1 would not be a bool.
             new = np.zeros if dtype.kind == "b" else np.empty
             out[name] = new((*shape, *own), dtype)
             if name == "obs" and final_obs:
@@ -129,7 +129,7 @@ class RustCandidate:
             raise ValueError(f"actions have shape {actions.shape}, expected {(*shape, *own)}")
         if actions.dtype != dtype:
             raise ValueError(f"actions have dtype {actions.dtype}, expected {dtype}")
-        # The only player's axis goes.
+        # Drop the only player's axis.
         return np.ascontiguousarray(actions.reshape(*shape, *own[1:]))
 
     def _with_final(self, out: dict[str, np.ndarray]) -> tuple[Frame, np.ndarray | None]:

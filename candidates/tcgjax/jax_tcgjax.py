@@ -31,7 +31,7 @@ def _frame(state: State) -> Frame:
     )
 
 
-#: Rules and decks are part of a game, so the programs of all variants are the same.
+#: Rules and decks are part of a game, so all variants use the same programs.
 PROGRAMS = Programs(
     reset=_begun,
     step=tcgjax.step,

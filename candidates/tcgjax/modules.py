@@ -1,4 +1,4 @@
-"""The engine's parts alone, on one board: what the contract's modules call.
+"""The engine's parts alone, on one board: implementations of the contract's modules.
 
 Every function takes a module's inputs for one board, by name, and may be batched with `vmap`.
 """
@@ -33,14 +33,14 @@ def _outputs(module: str, found: Fields) -> Fields:
 
 
 def _state(given: Fields) -> State:
-    """Return the state of these fields; if `asked` is none of them, whose turn it is acts."""
+    """Return the state of these fields; without `asked` among them, whose turn it is acts."""
     blank = {field.name: jnp.zeros(field.shape, field.dtype) for field in STATE}
     known = {name: value for name, value in given.items() if name in blank}
     return State(**{**blank, "asked": given.get("player", blank["asked"]), **known})
 
 
 def _result(module: str, game: Game, state: State, **found: Array) -> Fields:
-    """Return what a part has made of a board, and what it has found."""
+    """Return the board after a part, and the part's results."""
     fields = closed(game, state)._asdict()
     fields["asked"] = jnp.where(fields["ask"] == 0, jnp.int8(0), fields["asked"])
     return _outputs(module, {**fields, **found})
@@ -88,7 +88,7 @@ def shuffle(given: Fields) -> Fields:
 
 
 def cost(given: Fields) -> Fields:
-    """Tell what energies pay."""
+    """Return whether energies pay a cost."""
     kinds = jnp.arange(1, len(ENERGY) + 1, dtype=jnp.int32)
     counts = jnp.arange(MANY, dtype=jnp.int32) < given["most"].astype(jnp.int32)
     each = given["energies"].astype(jnp.int32)[:, None] == kinds[None, :]
@@ -147,14 +147,14 @@ def retreat(given: Fields) -> Fields:
     goes = enough & _both_active(game) & jnp.any(deck.at(slot, me.benched))
     move = moves.meant(RETREAT + slot - 1)._replace(retreats=goes)
     begun = moves.retreat(game, move)
-    # As in a whole step, of which the attack's part takes long to compile.
+    # As in a whole step, whose attack part takes long to compile.
     turn.ask(game, begun.left > 0, int(Ask.PAY), left=begun.left, arg=begun.slot)
     deck.swap(me, begun.slot, begun.goes)
     return _result("retreat", game, state)
 
 
 def checkup(given: Fields) -> Fields:
-    """End what ends with a turn; let conditions do what they do after it."""
+    """End effects that end with a turn; apply conditions after it."""
     state = _state(given)
     game = opened(state)
     there = _both_active(game)
@@ -164,7 +164,7 @@ def checkup(given: Fields) -> Fields:
 
 
 def knockouts(given: Fields) -> Fields:
-    """Knock out who has to be."""
+    """Knock out every Pokemon that is due."""
     state = _state(given)
     game = opened(state)
     harm = given["harm"].astype(jnp.int32)
@@ -189,12 +189,12 @@ def next_turn(given: Fields) -> Fields:
 
 
 def legal(given: Fields) -> Fields:
-    """Tell what the player who is asked may do."""
+    """Return the legal actions of the acting player."""
     return _outputs("legal", {"legal": mask(opened(_state(given)))})
 
 
 def observation(given: Fields) -> Fields:
-    """Tell what both players see."""
+    """Return both players' observations."""
     return _outputs("observation", {"obs": observe(_state(given))})
 
 

@@ -35,7 +35,6 @@ from twinstep.plans import PPO, Transfer
 
 from .cartridge import Cartridge
 from .choice import BROUGHT, NAMED, cartridge_of, header_of
-from .roms.games import GAMES
 from .roms.memory import SEEN_BITS, New, Rules
 from .roms.random_programs import SIZE, random_program
 from .state import HIDDEN, SHOWN, Item, shape_of

@@ -1,8 +1,8 @@
 """HalfCheetah in JAX: the planar physics of MuJoCo 3.14.0's model, for one environment.
 
 The physics is written once, in `kinematics`, `inertia`, `linear`, `forces` and `constraints`, as
-operations on numbers; the Rust engine is made from the same files. `newton` and `dynamics` put
-them together for JAX. `reset` begins an episode, `step` plays it on. Use `jax.vmap` and
+operations on numbers; the Rust engine is generated from the same files. `newton` and `dynamics`
+combine them for JAX. `reset` begins an episode, `step` plays it on. Use `jax.vmap` and
 `jax.jit`; inside, lanes come last.
 """
 

@@ -1,4 +1,4 @@
-"""Stages that XLA compiles apart, and batches whose lanes come last."""
+"""Stages that XLA compiles separately, and batches whose lanes come last."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from twinstep.generated.halfcheetah.state import Array
 
 
 def apart(turn: Array, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function so that XLA does not mix its operations with those around it.
+    """Call a function so that XLA does not mix its operations with the surrounding ones.
 
-    XLA's fusion computes what several results share once for each of them: over a step's
-    hundreds of results that made six times the work. A loop that runs once, which XLA cannot know
-    while `turn` is a loop's counter, is a border that fusion does not cross.
+    XLA's fusion recomputes a shared value for each result that uses it: over a step's hundreds
+    of results that made six times the work. A loop that runs once is a border that fusion does not
+    cross. XLA cannot know that it runs once while `turn` is a loop's counter.
     """
     shapes = jax.eval_shape(function, *args)
     empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
@@ -30,8 +30,8 @@ BLOCK = 64
 def lanes_last(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function`, written for arrays [..., N], as one for a single lane under vmap.
 
-    Nested vmaps make one batch. Numbers of one joint then lie side by side for all lanes, and the
-    loops that go on while any lane needs it have one counter.
+    Nested vmaps make one batch. Numbers of one joint then lie side by side for all lanes, and
+    loops that continue while any lane needs them have one counter.
     """
 
     @jax.custom_batching.custom_vmap
@@ -60,7 +60,7 @@ def lanes_last(function: Callable[..., Any]) -> Callable[..., Any]:
 def _by_blocks(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Call on BLOCK lanes at a time, the last ones filled up with copies of the first.
 
-    All lanes go through one program, so that a lane's result is the same in every batch.
+    All lanes use one program, so a lane's result is the same in every batch.
     """
     lanes = jax.tree.leaves(args)[0].shape[-1]
     blocks = -(-lanes // BLOCK)
@@ -80,5 +80,5 @@ def _by_blocks(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def _repeated(leaf: Array, size: int) -> Array:
-    """Return [..., size, N] of an array [..., N] that all of a new axis share."""
+    """Return [..., size, N] of an array [..., N] shared along a new axis."""
     return jnp.broadcast_to(leaf[..., None, :], (*leaf.shape[:-1], size, leaf.shape[-1]))

@@ -27,7 +27,7 @@ class Contact(NamedTuple):
     """One capsule end at the floor.
 
     x, z: the contact point, about the torso's joint. weight: MuJoCo's efc_D of a row, 0 where the
-    point does not touch. normal, tangent: what accelerations are compared with (minus efc_aref).
+    point does not touch. normal, tangent: the targets of the accelerations (minus efc_aref).
     """
 
     x: Number
@@ -65,10 +65,10 @@ def impedance(depth: Number, width: float) -> Number:
 def distance(
     pose: Pose, x: Number, z: Number, rest: Number, root_z: Number
 ) -> tuple[Number, Number, Number]:
-    """Return a capsule end's distance from the floor, and the contact point it would have.
+    """Return a capsule end's distance from the floor, and its contact point if it touched.
 
-    rest: the distance where all of qpos is zero. root_z: the torso's joint above its own place
-    there. The contact is half way into the overlap.
+    rest: the distance where all of qpos is zero. root_z: the height of the torso's joint above its
+    own place there. The contact is half way into the overlap.
     """
     point_x, _ = pose.at(x, z)
     apart = root_z + pose.rise_of(x, z) + rest
@@ -107,7 +107,7 @@ def limit(angle: Number, rate: Number, low: Number, high: Number, inverse_weight
 
 
 def pushing(at: Contact, speeding: Motion) -> Rows:
-    """Return which rows push when the body accelerates so: those that would still be too slow."""
+    """Return the rows that push at this acceleration of the body: those still too slow."""
     xp = at.weight.__array_namespace__()
     tangent, normal = speeding.at(at.x, at.z)
     normal = at.normal + normal

@@ -30,7 +30,7 @@ from twinstep.generated.halfcheetah.state import (
     State,
 )
 
-#: Numbers beyond this are none for MuJoCo (mjMAXVAL).
+#: MuJoCo rejects numbers beyond this (mjMAXVAL).
 HUGE = 1e10
 
 
@@ -50,11 +50,11 @@ def step(state: State, action: Array) -> State:
         q, v, warm, control, again = substep(turn, *state)
         return q, v, warm, control, lost | again, run + TIMESTEP * v[0], price_of(turn, action)
 
-    # The way is summed by itself: far from the origin two positions differ by few bits of theirs.
+    # The displacement is summed by itself: far from the origin two positions share most bits.
     none, still = jnp.zeros_like(state.qpos[0], bool), jnp.zeros_like(state.qpos[0])
     begin = (*state[:3], action, none, still, jnp.zeros_like(action[0]))
     qpos, qvel, warmstart, _, lost, run, price = jax.lax.fori_loop(0, SUBSTEPS, once, begin)
-    # A state that was lost on the way has jumped to the origin, and the reward is of that.
+    # A state lost on the way has jumped to the origin, and the reward includes the jump.
     run = jnp.where(lost, qpos[0] - state.qpos[0], run)
     return State(
         qpos,
@@ -68,15 +68,15 @@ def step(state: State, action: Array) -> State:
 def substep(
     turn: Array, qpos: Array, qvel: Array, warmstart: Array, action: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Play 0.01 s. Returns qpos, qvel, where the next search begins, the action to go on with, and
-    where the state was lost: MuJoCo began again from all zeros.
+    """Play 0.01 s. Returns qpos, qvel, the start of the next search, the action to continue
+    with, and the lanes whose state was lost: MuJoCo restarted from all zeros.
 
     All arrays are [..., N]. turn: a loop's counter, see `apart`.
     """
     qpos, qvel, warmstart, action, lost = _as_mujoco_checks(qpos, qvel, warmstart, action)
     problem = problem_of(turn, qpos, qvel, action)
     acceleration = solve(problem, warmstart)
-    # In float32 what is left over is rounding alone.
+    # In float32 the remainder is rounding alone.
     exact = qpos.dtype == np.float64
     left = left_over(problem, acceleration) if exact else jnp.zeros_like(qpos)
     moved = *euler(turn, problem, qpos, qvel, acceleration, left), acceleration
@@ -96,7 +96,7 @@ def _wild(values: Array) -> Array:
 
 
 def problem_of(turn: Array, qpos: Array, qvel: Array, action: Array) -> Problem:
-    """Return what determines the accelerations."""
+    """Return the quantities that determine the accelerations."""
     q, v = list(qpos), list(qvel)
     places = apart(turn, places_of, qpos)
     moving = apart(turn, motions, places, v)
@@ -109,7 +109,7 @@ def problem_of(turn: Array, qpos: Array, qvel: Array, action: Array) -> Problem:
 def smooth_forces(
     places: list[Pose], moving: list[Motion], q: list[Array], v: list[Array], action: list[Array]
 ) -> list[Array]:
-    """Return the joint forces [9] of all but contacts and limits."""
+    """Return the joint forces [9] of everything except contacts and limits."""
     smooth = [-force for force in bias(places, moving)]
     driven = zip(passive(q, v), motors(action), strict=True)
     return [*smooth[:3], *(a + b + c for a, (b, c) in zip(smooth[3:], driven, strict=True))]
@@ -123,11 +123,11 @@ def euler(
     acceleration: Array,
     left: Array,
 ) -> tuple[Array, Array]:
-    """Move on by one time step, the joints' damping taken at its end.
+    """Advance by one time step, with the joints' damping taken at its end.
 
     MuJoCo solves (M + h B) a' = f with the time step h, the damping B and the forces f, which are
-    M a but for what the search for a has `left` unbalanced. Solving for what the damping takes
-    away, (M + h B) (a - a') = h B a + left, keeps more digits.
+    M a plus the `left` unbalanced by the search for a. Solving for the part removed by the damping,
+    (M + h B) (a - a') = h B a + left, keeps more digits.
     """
     damping = [TIMESTEP * joint.damping for joint in JOINTS]
     diagonal = (*ARMATURE[:3], *(ARMATURE[3 + k] + damping[k] for k in range(6)))
@@ -151,17 +151,17 @@ def _inertias(places: list[Pose]) -> list[Load]:
 
 
 def _arrays(tree: Any, like: Array) -> Any:
-    """Return the tree with its plain numbers made arrays [N]."""
+    """Return the tree with its plain numbers as arrays [N]."""
     return jax.tree.map(
         lambda leaf: jnp.broadcast_to(jnp.asarray(leaf, like.dtype), like.shape[-1:]), tree
     )
 
 
 def price_of(turn: Array, action: Array) -> Array:
-    """Return the controls' price f32[N], each operation rounded to float32 as NumPy does.
+    """Return the controls' cost f32[N], each operation rounded to float32 as NumPy does.
 
-    It is of the controls as given, not as clamped. Multiplications stand apart from what they
-    are added to: a compiler that fuses the two rounds once where NumPy rounds twice.
+    The controls are those given, not the clamped ones. Multiplications are separated from their
+    sums: a compiler that fuses the two rounds once where NumPy rounds twice.
     """
     squares = apart(turn, lambda controls: controls * controls, action)
     total = squares[0]
@@ -173,9 +173,9 @@ def price_of(turn: Array, action: Array) -> Array:
 def _as_mujoco_checks(
     qpos: Array, qvel: Array, warmstart: Array, action: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Return what MuJoCo goes on with, and where [N] it is not what was given.
+    """Return the values that MuJoCo continues with, and where [N] they are not those given.
 
-    A position or velocity that is none makes it begin again from all zeros, without control for
+    An invalid position or velocity makes MuJoCo restart from all zeros, without control for
     the rest of the step. A NaN among the controls makes all of them zero.
     """
     lost = _wild(qpos) | _wild(qvel)

@@ -1,4 +1,4 @@
-"""Forces but those of contacts and limits: gravity and turning, springs, dampers, motors."""
+"""Forces other than those of contacts and limits: gravity, turning, springs, dampers, motors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twinstep.generated.halfcheetah.model import BODIES, GRAVITY, JOINTS
 def bias(places: list[Pose], moving: list[Motion]) -> list[Number]:
     """Return the joint forces [9] that keep the joints from accelerating (MuJoCo's qfrc_bias).
 
-    With joints that do not accelerate nothing turns faster, so that all accelerations are
+    If no joint accelerates, no rotation speeds up, so all accelerations are
     centripetal: towards the joint by the squared turning rate times the distance.
     """
     accelerations: list[tuple[Number, Number]] = []

@@ -1,7 +1,7 @@
-"""Masses: what resists each joint's acceleration.
+"""Masses: the resistance to each joint's acceleration.
 
-A `Load` is a symmetric 3x3 form on motions about the torso's joint. A body's inertia is one, and so
-is a contact's stiffness: both are added along the tree and turned into joint space alike, so that
+A `Load` is a symmetric 3x3 form on motions about the torso's joint. A body's inertia is one, and
+so is a contact's stiffness. Both are added along the tree and turned into joint space alike, so
 the contact problem's matrix costs no more than the mass matrix and is as sparse.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from twinstep.generated.halfcheetah.kinematics import Motion, Number, Pose
 from twinstep.generated.halfcheetah.model import BODIES, JOINTS
 
-#: Each joint's ancestors, nearest first: where the matrices have entries.
+#: Each joint's ancestors, nearest first: the places of the matrices' entries.
 ANCESTORS: tuple[tuple[int, ...], ...] = (
     (),
     (0,),
@@ -66,7 +66,7 @@ def inertias(places: list[Pose]) -> list[Load]:
 
 
 def composites(loads: list[Load]) -> list[Load]:
-    """Return each body's load with those of all bodies that hang on it."""
+    """Return each body's load including those of all its descendants."""
     whole = list(loads)
     for number in range(len(BODIES) - 1, 0, -1):
         parent = BODIES[number].parent

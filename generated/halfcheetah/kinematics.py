@@ -1,6 +1,6 @@
-"""Where the bodies are and how they move, in the plane x (forward), z (up).
+"""Places and motions of the bodies in the plane x (forward), z (up).
 
-Everything is taken about the torso's joint, which moves, in axes that do not turn: the numbers stay
+Everything is relative to the torso's joint, which moves, in axes that do not turn: the numbers stay
 small however far the cheetah has run. A positive angle turns z towards x, as MuJoCo's y axis does.
 """
 
@@ -16,9 +16,9 @@ Number = Any  # a float, an array, or a symbol that is traced into another langu
 class Pose(NamedTuple):
     """Cosine and sine of a body's angle, and the place of its joint.
 
-    vers: 1 - cosine. rise: how much higher the joint is than where all angles are zero. Both keep,
-    near zero, digits that 1 - cos and differences of z lose: a contact's force is stiff enough to
-    show them in float32.
+    vers: 1 - cosine. rise: the joint's height above its height where all angles are zero. Near
+    zero both keep digits that 1 - cos and differences of z lose: a contact's force is stiff enough
+    to show them in float32.
     """
 
     cos: Number
@@ -29,11 +29,11 @@ class Pose(NamedTuple):
     rise: Number
 
     def at(self, x: Number, z: Number) -> tuple[Number, Number]:
-        """Return where a point of the body's own frame is."""
+        """Return the place of a point of the body's own frame."""
         return self.x + self.cos * x + self.sin * z, self.z - self.sin * x + self.cos * z
 
     def rise_of(self, x: Number, z: Number) -> Number:
-        """Return how much higher the same point is than where all angles are zero."""
+        """Return the same point's height above its height where all angles are zero."""
         return self.rise - self.sin * x - self.vers * z
 
 

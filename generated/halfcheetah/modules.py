@@ -1,4 +1,4 @@
-"""The parts of a step, each alone, for one lane: what the contract calls modules."""
+"""The parts of a step, each alone, for one lane: the contract's modules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Outputs = dict[str, Array]
 
 
 def kinematics(qpos: Array) -> Outputs:
-    """Return where bodies, centres of mass and capsule ends are in the world."""
+    """Return the world positions of bodies, centres of mass and capsule ends."""
     places = poses(list(qpos))
 
     def world(x: Array, z: Array) -> Array:
@@ -90,7 +90,7 @@ def _constraints(qpos: Array, qvel: Array) -> tuple[Constraints, Array, Array]:
 
 
 def contacts(qpos: Array) -> Outputs:
-    """Return how deep each point is, and its contact point."""
+    """Return the depth of each point, and its contact point."""
     given, apart, _ = _constraints(qpos, jnp.zeros_like(qpos))
     at = [given.contacts.x + qpos[0], given.contacts.z + qpos[1] + ROOT_HEIGHT]
     touching = apart < 0.0
@@ -160,7 +160,7 @@ def substep(qpos: Array, qvel: Array, qacc_warmstart: Array, action: Array) -> O
 
 @lanes_last
 def _price(action: Array) -> Array:
-    # 0, but no constant: see `apart`.
+    # 0, but not a constant: see `apart`.
     return dynamics.price_of(jnp.isinf(action[0, 0]).astype(jnp.int32), action)
 
 

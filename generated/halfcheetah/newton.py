@@ -1,17 +1,17 @@
 """The accelerations under contacts and limits: the minimum of MuJoCo's convex cost.
 
-The cost is quadratic for each set of rows that push: a full Newton step reaches the minimum of the
-present set, and when no row changes, that is the minimum. Where rows change, the step is made as
-long as lowers the cost most (an exact line search).
+The cost is quadratic for each set of pushing rows: a full Newton step reaches the minimum of the
+present set, and if no row changes, that is the minimum. Where rows change, the step's length is
+the one that lowers the cost most (an exact line search).
 
 In float64 the search goes as MuJoCo's: from the cheaper of the last accelerations and those without
 constraints, always by line searches, and after the first step it stops where another promises to
 lower the cost by less than 1e-8 of the mass matrix's trace. One step in a hundred thousand then
-ends 1e-3 beside the minimum, and the next state 1e-5. Float32 rounds more than that: there full
-steps save the searching, and one more of them after the rows are found, from what is left over row
-by row, gives back the digits that the matrix of stiff contacts costs. Play needs 6 of them at the
-most, states that were set by hand 9. They could in theory go round in a circle, so that from
-FULL_STEPS on it searches.
+ends 1e-3 off the minimum, and the next state 1e-5. Float32 rounds more than that: there full
+steps save the searching, and one more after the rows are found, computed row by row from the
+remainder, restores the digits lost to the matrix of stiff contacts. Play needs at most 6 of them,
+placed states 9. In theory they could go round in a circle, so from FULL_STEPS on the solver
+searches.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from twinstep.generated.halfcheetah.linear import solved
 from twinstep.generated.halfcheetah.model import JOINTS, POINTS, TOLERANCE
 from twinstep.generated.halfcheetah.state import Array
 
-#: Newton steps that float32 takes whole; later ones are searched along.
+#: Newton steps that float32 takes whole; later ones use a line search.
 FULL_STEPS = 10
-#: No problem needs so many steps; a bound keeps a lane that is not finite from looping for ever.
+#: No problem needs so many steps; the bound keeps a lane that is not finite from looping forever.
 MOST_STEPS = 100
 
 _OF = [point.body for point in POINTS]
@@ -71,7 +71,7 @@ class Pushing(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is minimised: the bodies' places and inertias, the smooth forces, the constraints."""
+    """The problem to minimise: the bodies' places and inertias, smooth forces, constraints."""
 
     places: list[Pose]
     loads: list[Load]
@@ -95,7 +95,7 @@ def column(values: tuple[float, ...], like: Array) -> Array:
 
 
 def at_points(of_bodies: list[tuple[Array, ...]]) -> tuple[Array, ...]:
-    """Return what belongs to each point's body: fields [16, N] from seven tuples."""
+    """Return the values of each point's body: fields [16, N] from seven tuples."""
     return tuple(jnp.stack(values)[jnp.array(_OF)] for values in zip(*of_bodies, strict=True))
 
 
@@ -142,8 +142,8 @@ def system(problem: Problem, now: Pushing) -> Matrix:
 def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Array:
     """Return the accelerations [9, N]. begin: where the search starts, MuJoCo's qacc_warmstart.
 
-    A lane that is done stays as it is while others go on, so that none depends on another.
-    full_steps: Newton steps that are taken whole; as above if not given.
+    A finished lane stays as it is while others continue, so no lane depends on another.
+    full_steps: Newton steps that are taken whole; FULL_STEPS if not given.
     """
     as_mujoco = begin.dtype == np.float64
     if full_steps is None:
@@ -192,7 +192,7 @@ def constraint_forces(
 ) -> Array:
     """Return the joint forces [9, N] of contacts and limits at an acceleration.
 
-    pushing: the rows that push; those that do at this acceleration if not given.
+    pushing: the rows that push; by default those that do at this acceleration.
     """
     places, _, _, given = problem
     pushing = pushing or pushing_rows(places, given, list(acceleration))
@@ -209,7 +209,7 @@ def constraint_forces(
 def left_over(problem: Problem, acceleration: Array, pushing: Pushing | None = None) -> Array:
     """Return the forces [9, N] that an acceleration leaves unbalanced; pushing: as above.
 
-    Row by row, which keeps digits that the matrix of stiff rows would cost.
+    Row by row, which keeps digits that the matrix of stiff rows would lose.
     """
     mass = matrix(problem.places, composites(problem.loads), ARMATURE)
     needed = jnp.stack(times(mass, list(acceleration)))
@@ -223,7 +223,7 @@ def _same(one: Pushing, other: Pushing) -> Array:
 
 
 def _late(given: Constraints, places: list[Pose], acceleration: Array) -> tuple[Array, ...]:
-    """Return how late each row is: forward, backward and upward [16, N], limits [6, N]."""
+    """Return the lag of each row: forward, backward and upward [16, N], limits [6, N]."""
     tangent, normal = Motion(*at_points(motions(places, list(acceleration)))).at(
         given.contacts.x, given.contacts.z
     )
@@ -259,8 +259,8 @@ class _Share(NamedTuple):
 def _best_share(problem: Problem, mass: Matrix, here: Array, there: Array, known: Array) -> Array:
     """Return the share [N] of the way at which the cost is least; 1 where `known`.
 
-    The cost's slope is linear piece by piece and rises: Newton's method on it is exact as soon as
-    two shares lie on one piece. One that leaves the bracket is halved.
+    The cost's slope is piecewise linear and rises: Newton's method on it is exact as soon as
+    two shares lie on one piece. A share that leaves the bracket is halved.
     """
     places, _, smooth, given = problem
     way = there - here

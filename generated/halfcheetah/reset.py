@@ -1,13 +1,13 @@
 """The reset: NumPy's draws for an integer seed, bit for bit.
 
 Gymnasium seeds PCG64 through NumPy's SeedSequence, draws qpos uniformly within 0.1 of zero and
-then qvel as 0.1 times normal numbers. All of it is arithmetic in whole numbers but for a few
-products and sums of doubles, each rounded on its own. XLA may turn a product and a sum in one
-computation into a fused multiply-add, which rounds once; so every product that is added to
-something is made in one turn of a loop, which ends there, and added in the next or after the
+then qvel as 0.1 times normal numbers. All of it is integer arithmetic except a few products and
+sums of doubles, each rounded on its own. XLA may turn a product and a sum in one computation
+into a fused multiply-add, which rounds once. So every product that is added to something is
+computed in one iteration of a loop, which ends there, and added in the next or after the
 loop. No compiler carries a product over that border.
 
-Whatever precision JAX runs under, the draws are made in 64 bits.
+The draws are made in 64 bits whatever precision JAX runs under.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _POOL = 4
 
 
 class _Draws(NamedTuple):
-    """Between two words of the generator; f64[18] drawn, u64[] held, f64[] x, i32[] the rest.
+    """State between two words of the generator; f64[18] drawn, u64[] held, f64[] x, i32[] the rest.
 
-    drawn: what the numbers so far are made of. place: the number that is being drawn. stage:
-    what the next word is for, see `_next`. held: the word that a normal number began with.
-    x: its value, or how far it lies in the tail.
+    drawn: the values that the numbers so far are made of. place: index of the number being drawn.
+    stage: purpose of the next word, see `_next`. held: the word that a normal number began with.
+    x: its value, or its distance into the tail.
     """
 
     state: Wide
@@ -83,7 +83,7 @@ def _drawn(seed: Array) -> Array:
 
 
 def _next(draws: _Draws, increment: Wide) -> _Draws:
-    """Take one word of the generator and go on by one stage."""
+    """Take one word of the generator and advance by one stage."""
     state = _stepped(draws.state, increment)
     word = _word(state)
     bits = word >> 11
@@ -98,13 +98,13 @@ def _next(draws: _Draws, increment: Wide) -> _Draws:
     x = jnp.where((word >> 8) & 1 == 1, -x, x)
     inside = across < jnp.asarray(_INSIDE)[layer]
 
-    # The wedge: the word is a height, and the point counts if it lies under the density. How
-    # this is rounded decides only whether it counts, as good as never.
+    # The wedge: the word is a height, and the point counts if it lies under the density. The
+    # rounding here decides only whether it counts, which is almost never.
     kept = (held & 0xFF).astype(np.int32)
     low, high = jnp.asarray(_HEIGHTS)[kept], jnp.asarray(_HEIGHTS)[jnp.maximum(kept - 1, 0)]
     under = (high - low) * uniform + low < jnp.exp(np.float64(-0.5) * draws.x * draws.x)
 
-    # The tail: one word for how far, one for the height.
+    # The tail: one word for the distance, one for the height.
     logarithm = _minus_log(jnp.uint64(1 << 53) - bits, stage >= _TAIL)
     beyond = draws.x
     far = np.float64(ziggurat.RIGHT) + beyond
@@ -132,7 +132,7 @@ def _next(draws: _Draws, increment: Wide) -> _Draws:
 
 
 def _across(word: Array) -> Array:
-    """Return the 52 bits of a word that say how far across its layer a point lies."""
+    """Return the 52 bits of a word that place a point across its layer."""
     return (word >> 9) & np.uint64(2**52 - 1)
 
 
@@ -204,12 +204,12 @@ def _times(a: Wide, b: Wide) -> Wide:
 
 
 def _minus_log(part: Array, wanted: Array) -> Array:
-    """Return -ln(part / 2^53), rounded once, for u64[] 1 .. 2^53; any number if not wanted.
+    """Return -ln(part / 2^53), rounded once, for u64[] 1 .. 2^53; any number where not wanted.
 
     NumPy takes log1p(-u), and 1 - u is `part` exactly. A compiler's own logarithm may be off
-    in the last place, and the number drawn shows it. Here it is found digit by digit: factors
+    in the last place, and the drawn number shows it. Here it is found digit by digit: factors
     1 + 2^-k that lift the number to 1 without passing it, in 120 fraction bits. (Where u is below
-    2^-36 that can be too few to round right, but so small a number no sum with RIGHT shows.)
+    2^-36 that can be too few to round right, but no sum with RIGHT shows so small a number.)
     """
     one = np.uint64(1 << (ziggurat.FRACTION - 64))
     up = jnp.maximum(lax.clz(part).astype(np.int64) - 11, 0).astype(np.uint64)
@@ -233,7 +233,7 @@ def _minus_log(part: Array, wanted: Array) -> Array:
     _, number, total = lax.while_loop(
         lambda carry: carry[0] < last, lift, (jnp.zeros_like(last), number, total)
     )
-    # What is left to 1 is below 2^-60, so that it is its own logarithm.
+    # The remainder to 1 is below 2^-60, so it is its own logarithm.
     left_low = np.uint64(0) - number[1]
     left_high = one - number[0] - (number[1] != 0).astype(np.uint64)
     return _rounded(_plus(total, (left_high, left_low)))
@@ -244,7 +244,7 @@ def _rounded(number: Wide) -> Array:
     high, low = number
     small = high == 0
     top, rest = jnp.where(small, low, high), jnp.where(small, jnp.uint64(0), low)
-    # The leading bit goes to bit 62, so that the conversion is one of signed numbers.
+    # The leading bit goes to bit 62, because the conversion takes signed numbers.
     up = lax.clz(top) - 1
     down = (np.uint64(64) - up) & np.uint64(63)
     moved = jnp.where(up == 0, top, (top << up) | (rest >> down))

@@ -8,7 +8,7 @@ Array = Any  # jax.Array
 
 #: Substeps of the physics in one step of the environment (Gymnasium's frame_skip).
 SUBSTEPS = 5
-#: Price of the squared controls (Gymnasium's ctrl_cost_weight).
+#: Cost of the squared controls (Gymnasium's ctrl_cost_weight).
 CONTROL_COST = 0.1
 
 

@@ -1,4 +1,4 @@
-"""What follows a move: `AfterMove`, `AfterMoveSelf`, and Rage that builds."""
+"""The consequences of a move: `AfterMove`, `AfterMoveSelf`, and Rage that builds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = jax.Array
 
 
 def rage_builds(fighter: Fighter, when: Array) -> None:
-    """Raise the attack of one in Rage that is still up."""
+    """Raise the attack of a Pokemon in Rage that is still standing."""
     builds = when & (fighter.rage_accuracy > 0) & (fighter.hp > 0)
     stage, modified, _ = boosted(
         fighter.boosts[ATTACK],
@@ -34,7 +34,7 @@ def rage_builds(fighter: Fighter, when: Array) -> None:
 
 
 def trap(target: Fighter, by: Fighter, when: Array) -> None:
-    """Bind a target that is up, or bind it anew for two turns."""
+    """Bind a target that is standing, or renew its binding for two turns."""
     held = when & (target.hp > 0)
     new = held & (target.trapped_duration == 0)
     target.set(held, trapped_duration=2)
@@ -54,7 +54,7 @@ def after_move(battle: Battle, me: Fighter, foe: Fighter, target_up: Array, when
     locks = when & locks
     ends = locks & target_up & (me.lock_duration == 1)
     goes_on = locks & target_up & ~ends
-    # The foe shall not learn that the binding is over, unless it lasted as long as it can.
+    # The foe must not learn that the binding is over, unless it lasted as long as it can.
     pretends = ends & (me.lock_total != 5)
     for one, other in ((me, foe), (foe, me)):
         one.set(pretends & (one.fake_duration == 0), fake_duration=2)
@@ -66,7 +66,7 @@ def after_move(battle: Battle, me: Fighter, foe: Fighter, target_up: Array, when
 
 
 def after_move_self(me: Fighter, foe: Fighter, when: Array) -> None:
-    """Count Toxic on, wake up, suffer from poison or burn, lose HP to Leech Seed: in this order."""
+    """Count Toxic up, wake up, suffer from poison or burn, lose HP to Leech Seed: in this order."""
     poisoned = (me.status == POISONED) | (me.status == TOXIC)
     sick = when & (poisoned | (me.status == BURN))
     me.set(sick & me.residual, toxic_counter=me.toxic_counter + 1)
@@ -81,5 +81,5 @@ def after_move_self(me: Fighter, foe: Fighter, when: Array) -> None:
     me.set(drains & me.residual, toxic_counter=me.toxic_counter + 1)
     taken = unit * jnp.where(me.residual, me.toxic_counter, 1)
     me.hp = jnp.where(drains, jnp.maximum(me.hp - taken, 0), me.hp)
-    # The seeder gets all of it, even from one with less HP left, or none.
+    # The seeder gets all of it, even if the foe had less HP left, or none.
     foe.hp = jnp.where(drains, jnp.minimum(foe.hp + taken, foe.max_hp), foe.hp)

@@ -1,8 +1,8 @@
 """The rules for one battle, laid out for many: lanes come last inside, first outside.
 
-`jax.vmap` puts lanes first, where XLA reads every value of a battle from another cache line. These
-functions give vmap a rule of their own, which turns the state around once and then works on rows of
-lanes; a conditional inside stays one, too. For a single battle they are the plain functions.
+`jax.vmap` puts lanes first, so XLA would read every value of a battle from another cache line.
+These functions have a vmap rule of their own, which transposes the state once and then works on
+rows of lanes; a conditional inside stays one. For a single battle they are the plain functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What both sides share while a step is traced."""
+"""State shared by both sides while a step is traced."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Array = jax.Array
 @jax.tree_util.register_dataclass
 @dataclass
 class Battle:
-    """draws: the generator. last_damage: i32[...], what Counter and Bide look at.
+    """draws: the generator. last_damage: i32[...], read by Counter and Bide.
 
-    clauses: bool[...], whether the Sleep and the Freeze Clause hold: in all rules but custom games.
+    clauses: bool[...], whether the Sleep and the Freeze Clause hold: except in custom games.
     """
 
     draws: Draws
@@ -26,9 +26,9 @@ class Battle:
     clauses: Array
 
     def hurt_itself(self, me: Fighter, foe: Fighter, amount: Array | int, when: Array) -> None:
-        """Take what confusion or a failed jump costs (`directDamage` in sim/battle.ts).
+        """Apply the cost of confusion or a failed jump (`directDamage` in sim/battle.ts).
 
-        Behind a substitute nothing is lost, except that a substitute of the foe's takes it (gen 1).
+        Behind a substitute nothing is lost, except that the foe's substitute takes it (gen 1).
         """
         self.last_damage = jnp.where(when, amount, self.last_damage)
         behind = me.substitute > 0
@@ -36,7 +36,7 @@ class Battle:
         self.hit_substitute(foe, amount, when & behind & (foe.substitute > 0))
 
     def hit_substitute(self, foe: Fighter, amount: Array | int, when: Array) -> None:
-        """Take from a substitute that is there; a broken one is remembered."""
+        """Take from a present substitute; a broken one is remembered."""
         left = jnp.maximum(foe.substitute - amount, 0)
         foe.sub_fainted = foe.sub_fainted | (when & (left == 0))
         foe.substitute = jnp.where(when, left, foe.substitute)

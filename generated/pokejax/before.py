@@ -1,4 +1,4 @@
-"""What may keep a Pokemon from moving: `BeforeMove` and its handlers, by priority."""
+"""Handlers that may keep a Pokemon from moving: `BeforeMove`, by priority."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BIDE = number("bide")
 
 
 def before_move(battle: Battle, me: Fighter, foe: Fighter, at_self: Array, when: Array) -> Array:
-    """Run the handlers in turn; returns where the move goes on."""
+    """Run the handlers in turn; return where the move continues."""
     go = when
     frozen = go & (me.status == FREEZE)
     go = go & ~frozen
@@ -62,7 +62,7 @@ def _confused(battle: Battle, me: Fighter, foe: Fighter, go: Array) -> Array:
     acts = has & (me.confusion > 0)
     hits = acts & (battle.draws.below(256, acts) >= 128)
     battle.hurt_itself(me, foe, confusion_damage(me), hits)
-    # One without HP keeps its conditions until it faints (`removeVolatile`).
+    # A Pokemon without HP keeps its conditions until it faints (`removeVolatile`).
     ends = hits & (me.hp > 0)
     me.set(ends, charging=0, invulnerable=False, **NO_BIDE, **NO_LOCK, **NO_RAMPAGE)
     return hits
@@ -77,7 +77,7 @@ def _paralysed(battle: Battle, me: Fighter, go: Array) -> Array:
 
 
 def _bides(battle: Battle, me: Fighter, foe: Fighter, go: Array) -> Array:
-    """Store what the last damage was; at the end give it back twofold, past every defence."""
+    """Store the last damage; at the end return it twofold, past every defence."""
     bides = go & (me.bide_time > 0)
     me.bide_damage = jnp.where(bides, me.bide_damage + battle.last_damage, me.bide_damage)
     me.bide_time = jnp.where(bides, me.bide_time - 1, me.bide_time)

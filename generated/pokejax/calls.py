@@ -1,4 +1,4 @@
-"""Choosing, paying and calling: from the selected move to the one that is carried out."""
+"""Choosing, paying and calling: from the selected move to the executed one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ METRONOME, MIRROR_MOVE = number("metronome"), number("mirrormove")
 
 
 def pay(me: Fighter, amount: Array | int, when: Array) -> None:
-    """Take PP from the slot selected last; below 0 it goes on at 63 (`deductPP`).
+    """Take PP from the slot selected last; below 0 it wraps to 63 (`deductPP`).
 
-    A slot that Mimic filled keeps its PP together with the team's record, one of Transform's not.
+    A slot filled by Mimic shares its PP with the team's record, one filled by Transform does not.
     """
     pp = (pick(me.move_pp, me.selected_slot) - amount) & 63
     when = when & (pick(me.moves, me.selected_slot) != 0)
@@ -31,7 +31,7 @@ def pay(me: Fighter, amount: Array | int, when: Array) -> None:
 
 
 def enter(me: Fighter, move: Move, called: Array, when: Array) -> None:
-    """Note that a move is used. A called move of two turns gives the caller its PP back (gen 1)."""
+    """Record the use of a move. A called move of two turns refunds the caller's PP (gen 1)."""
     back = when & called
     pay(me, -1, back & move.two_turns)
     own = pick(me.own_moves, me.selected_slot) != 0

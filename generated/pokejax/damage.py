@@ -1,4 +1,4 @@
-"""What a hit takes (`getDamage` in gen1/scripts.ts)."""
+"""The damage of a hit (`getDamage` in gen1/scripts.ts)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Damage(NamedTuple):
 
 
 def has_type(fighter: Fighter, kind: Array | int) -> Array:
-    """Whether it is of this type; no type is of none."""
+    """Return whether it is of this type; type "none" is of none."""
     same = (fighter.types[0] == kind) | (fighter.types[1] == kind)
     return same & (kind != NO_TYPE)
 
@@ -52,7 +52,7 @@ def effectiveness(attacking: Array, defending: Array) -> Array:
 
 
 def immune(foe: Fighter, move: Move) -> Array:
-    """Whether the target's types keep the move off (`runImmunity`)."""
+    """Return whether the target's types make it immune to the move (`runImmunity`)."""
     found = [effectiveness(move.type, kind) == -2 for kind in foe.types]
     return ~move.ignores_immunity & (found[0] | found[1])
 
@@ -60,7 +60,7 @@ def immune(foe: Fighter, move: Move) -> Array:
 def critical_chance(me: Fighter, move: Move) -> Array:
     """Return the numerator over 256: the species' base speed decides.
 
-    Focus Energy divides by 4 what it should multiply; the 255 cap leaves a miss in 256.
+    Focus Energy divides by 4 where it should multiply; the 255 cap leaves a miss in 256.
     """
     half = look_up(SPECIES[5], me.own_species) // 2
     chance = jnp.where(me.focus_energy, half // 2, jnp.clip(half * 2, 1, 255))
@@ -72,7 +72,7 @@ def formula(
 ) -> Array:
     """Return the damage before types and the random factor.
 
-    Stats from 256 on are divided by 4 and roll over at 1024; self-destruction halves the defense
+    Stats from 256 on are divided by 4 and roll over at 1024. Self-destruction halves the defense
     after that.
     """
     large = (attack >= 256) | (defense >= 256)
@@ -93,7 +93,7 @@ def typed(amount: Array, me: Fighter, foe: Fighter, kind: Array) -> Array:
 
 
 def damage_of(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Damage:
-    """Return what the move takes from the foe, with the draws that this costs."""
+    """Return the move's damage to the foe, and make the draws for it."""
     draws = battle.draws
     binds = move.self_volatile == SELF_VOLATILES.index("partialtrappinglock")
     nothing = binds & (move.type == NORMAL) & has_type(foe, GHOST)
@@ -109,7 +109,7 @@ def damage_of(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array
     defense = _either(special, foe.modified, SPECIAL_DEFENSE, DEFENSE)
     screened = jnp.where(special, foe.light_screen, foe.reflect)
     defense = jnp.where(screened, defense * 2, defense)
-    # A critical hit sees the stats without stages, drops and screens, and the user's own ones
+    # A critical hit ignores stages, drops and screens, and uses the user's own stats
     # when it is transformed.
     attack = jnp.where(crit, _either(special, me.own_stats, SPECIAL_ATTACK, ATTACK), attack)
     defense = jnp.where(crit, _either(special, foe.own_stats, SPECIAL_DEFENSE, DEFENSE), defense)
@@ -141,18 +141,18 @@ def damage_of(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array
 
 
 def counterable(number: Array) -> Array:
-    """Whether Counter answers this move."""
+    """Return whether Counter answers this move."""
     return Move(number).counterable
 
 
 def confusion_damage(me: Fighter) -> Array:
-    """Return what a confused one does to itself: 40 power, no roll-over, no screens."""
+    """Return the self-inflicted damage of confusion: 40 power, no roll-over, no screens."""
     raw = (me.level * 2 // 5 + 2) * me.modified[ATTACK] * 40 // me.modified[DEFENSE]
     return raw // 50 + 2
 
 
 def faster(foe: Fighter, me: Fighter) -> Array:
-    """Whether the foe outruns the user of a one-hit KO move."""
+    """Return whether the foe outruns the user of a one-hit KO move."""
     return foe.modified[SPEED] > me.modified[SPEED]
 
 

@@ -1,4 +1,4 @@
-"""What moves do beside damage: main effects and secondary ones."""
+"""Effects of moves other than damage: main effects and secondary ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PP = COLUMNS["pp"]
 
 
 def main(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Array:
-    """Apply a move's main effect; returns where the move fails by it."""
+    """Apply a move's main effect; return where the move fails because of it."""
     failed = when & move.is_a("mirrormove")
 
     def apply(part: Callable[..., Array], wanted: Array) -> None:
@@ -70,7 +70,7 @@ def secondary(
     """Roll for a move's secondary effect. behind: where it may only confuse past a substitute."""
     has = move.secondary_chance > 0
     status = move.secondary_status
-    # A type is not paralysed, burnt or frozen by moves of its own, and then nothing is drawn.
+    # Moves cannot paralyse, burn or freeze a target of their own type, and then nothing is drawn.
     guarded = (status == PARALYSIS) | (status == BURN) | (status == FREEZE)
     guarded = guarded & has_type(foe, move.type)
     rolls = (when & has & ~guarded) | behind
@@ -95,7 +95,7 @@ def _drop_new(foe: Fighter, when: Array) -> list[Array]:
 
 
 def boost(target: Fighter, stats: Array, amount: Array, when: Array) -> Array:
-    """Change the stages that a bit mask names; returns whether any change counts."""
+    """Change the stages of a bit mask; return whether any change counts."""
     success = jnp.zeros_like(when)
     for i in range(7):
         wanted = when & ((stats >> i & 1) == 1)
@@ -114,9 +114,9 @@ def boost(target: Fighter, stats: Array, amount: Array, when: Array) -> Array:
 
 
 def _changes_stats(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Array:
-    """Raise the user's or lower the foe's stats; returns where nothing could be changed.
+    """Raise the user's or lower the foe's stats; return where nothing could be changed.
 
-    Whoever is not moving and is paralysed or burnt suffers the drop once more (gen 1).
+    A paralysed or burnt Pokemon that is not moving suffers the drop once more (gen 1).
     """
     wanted = when & (move.boost_stats > 0) & (move.category == STATUS)
     own = wanted & move.at_self
@@ -154,7 +154,7 @@ def _recovers(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array
     rests = when & move.is_a("rest")
     tries = rests | (when & move.is_a("recover", "softboiled"))
     missing = me.max_hp - me.hp
-    # The subtraction of the cartridge looks at one byte only.
+    # The cartridge's subtraction looks at one byte only.
     glitch = ((missing == 255) | (missing == 511)) & (me.hp % 256 != 0)
     failed = tries & ((missing == 0) | glitch)
     sleeps = catch(
@@ -199,7 +199,7 @@ def _volatiles(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Arra
 
 
 def _catches(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Array:
-    """Give the foe the move's status; sleep replaces another one while the foe recharges."""
+    """Inflict the move's status on the foe; sleep replaces another one while the foe recharges."""
     tries = when & (move.status > 0)
     resting = tries & (move.status == SLEEP) & foe.recharge
     clear = tries & ~resting & (foe.status == NONE)
@@ -223,7 +223,7 @@ def _transforms(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Arr
     copies = when & move.is_a("conversion")
     me.types = [jnp.where(copies, new, old) for new, old in zip(foe.types, me.types, strict=True)]
     when = when & move.is_a("transform")
-    # Its speed in ties is what its own genes would make of the new species, until it is renewed.
+    # Until it is renewed, its speed in ties is that of the new species with its own genes.
     base = look_up(SPECIES[5], foe.species)
     me.set(when, speed=stat(base, me.speed_genes, me.level), transformed=True, species=foe.species)
 
@@ -244,7 +244,7 @@ def _transforms(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Arr
 
 
 def _haze(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Array:
-    """Clear stages and what hangs on both; the foe's status too, which may lock it softly."""
+    """Clear stages and volatile conditions; the foe's status too, which may soft-lock it."""
     stopped = when & ((foe.status == FREEZE) | (foe.status == SLEEP))
     foe.set(stopped, selected_move=CANNOT_MOVE)
     foe.set(stopped & foe.acts, move=CANNOT_MOVE)

@@ -55,7 +55,7 @@ def reset(seed: Array, rules: Array, team: Array) -> State:
     six = jnp.arange(6, dtype=jnp.uint8).reshape(6, *[1] * len(batch))
     base = stacked("base_stats", stats)
     lead = [side[0] for side in members]
-    # The start ends a turn, too: who can only copy each other tie there.
+    # The start ends a turn, too: Pokemon that can only copy each other tie there.
     stuck = _only_copies(members[0]) & _only_copies(members[1])
     blank |= {
         "seed": seed,
@@ -81,13 +81,13 @@ def reset(seed: Array, rules: Array, team: Array) -> State:
     }
     state = State(**blank)
     draws = Draws(state.seed[0], state.seed[1])
-    # Sorting the two arrivals, then Update after the start and after each arrival.
+    # Sort the two arrivals, then run Update after the start and after each arrival.
     draws.skip(4 * (state.speed[0] == state.speed[1]).astype(jnp.int32))
     return state._replace(seed=jnp.stack([draws.high, draws.low]))
 
 
 def _only_copies(side: list[list[Array]]) -> Array:
-    """Whether no member of a side has another move than Transform."""
+    """Return whether every move of every member of a side is Transform."""
     others = [(move != 0) & (move != TRANSFORM) for member in side for move in member[2:6]]
     return ~functools.reduce(operator.or_, others)
 
@@ -103,6 +103,6 @@ def born(member: list[Array]) -> list[Array]:
 
 
 def full_pp(move: Array) -> Array:
-    """Return a move's PP after three PP Ups: 8 fifths, of 40 one less for each (`calculatePP`)."""
+    """Return a move's PP after three PP Ups: 8 fifths, one less for each of 40 (`calculatePP`)."""
     base = look_up(COLUMNS["pp"], move)
     return base * 8 // 5 - jnp.where(base == 40, 3, 0)

@@ -1,4 +1,4 @@
-"""A hit: damage, substitutes, several hits, and what a move does beside (`moveHit`)."""
+"""A hit: damage, substitutes, several hits, and the move's other effects (`moveHit`)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CONFUSES = SECONDARY_VOLATILES.index("confusion")
 class Blow(NamedTuple):
     """failed: where the move failed after all. direct: it met the target, not its substitute.
 
-    last: whether the hits came to the number that was drawn. keeps_self: what the move does to its
-    user happens; a substitute that broke takes that away.
+    last: whether the hits reached the drawn number. keeps_self: the move's effect on its user
+    happens; a substitute that broke prevents it.
     """
 
     failed: Array
@@ -50,7 +50,7 @@ def beside(
     failed: Array,
     when: Array,
 ) -> None:
-    """Let a move that hit do to its user and to the foe what it does beside."""
+    """Apply the effects of a move that hit on its user and on the foe, other than damage."""
     _bind(battle, me, foe, move, when & ~blow.failed, blow)
     _lock_itself(me, move, when & ~blow.failed & blow.keeps_self)
     roll = blow.direct & ~failed & blow.last & (foe.hp > 0)
@@ -58,7 +58,7 @@ def beside(
 
 
 class Force(NamedTuple):
-    """What a move comes with: how many hits are drawn, how many are left, and its damage."""
+    """A move's drawn values: hits in all, hits left, and damage."""
 
     drawn: Array
     hits: Array
@@ -66,7 +66,7 @@ class Force(NamedTuple):
 
 
 def force(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Force:
-    """Draw a move's hits and its damage, which all of them share (gen 1)."""
+    """Draw a move's number of hits, and its damage, which all hits share (gen 1)."""
     drawn, hits = _hits(battle, foe, move, when)
     hurts = when & (move.category != STATUS) & ~move.at_self
     return Force(drawn, hits, damage_of(battle, me, foe, move, hurts))
@@ -75,7 +75,7 @@ def force(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) ->
 def strike(
     battle: Battle, me: Fighter, foe: Fighter, move: Move, given: Force, when: Array
 ) -> Blow:
-    """Let a move that is on target do its damage, to the foe or to its substitute."""
+    """Apply the damage of a move that is on target, to the foe or to its substitute."""
     drawn, hits, (amount, fails) = given
     behind = when & ~move.at_self & (foe.substitute > 0)
     hurts = (move.category != STATUS) & ~move.at_self
@@ -112,10 +112,10 @@ def strike(
 
 
 def _hits(battle: Battle, foe: Fighter, move: Move, when: Array) -> tuple[Array, Array]:
-    """Return how many hits are drawn, and how many are left by the note of a broken substitute.
+    """Return the number of hits drawn, and the number left by the note of a broken substitute.
 
-    The note ends the blows after the first. It may be an old one: a called move does not clear it
-    (gen 1).
+    The note ends the hits after the first. It may be an old one: a called move does not clear
+    it (gen 1).
     """
     several = when & (move.hits > 2)
     place = battle.draws.below(8, several)
@@ -124,7 +124,7 @@ def _hits(battle: Battle, foe: Fighter, move: Move, when: Array) -> tuple[Array,
 
 
 def _blocked(move: Move) -> Array:
-    """Whether a substitute blocks a status move: poison, confusion and lowered stats only."""
+    """Return whether a substitute blocks a status move: poison, confusion, lowered stats only."""
     poison = (move.status == POISONED) | (move.status == TOXIC)
     return poison | (move.boost_stats > 0) | (move.volatile == CONFUSION)
 
@@ -164,6 +164,6 @@ def _lock_itself(me: Fighter, move: Move, when: Array) -> None:
 
 
 def _confuses_behind(foe: Fighter, move: Move, when: Array, blow: Blow) -> Array:
-    """A move that may confuse does so through a substitute that it leaves standing."""
+    """Let a confusing move act through a substitute that it leaves standing."""
     left = when & ~blow.failed & ~blow.direct & (foe.substitute > 0)
     return left & (move.secondary_volatile == CONFUSES)

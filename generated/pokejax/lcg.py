@@ -53,7 +53,7 @@ class Draws:
         return _scaled(high, n)
 
     def skip(self, count: Array) -> None:
-        """Make i32[...] draws, at most LONGEST_SKIP, whose values nobody looks at."""
+        """Make i32[...] draws, at most LONGEST_SKIP, whose values are unused."""
         a_high, a_low, c_high, c_low = (
             jnp.asarray(row).at[count].get(mode="promise_in_bounds") for row in _JUMPS
         )

@@ -1,4 +1,4 @@
-"""Members of a team: which fights, how it comes in and goes out, and what a faint does."""
+"""Members of a team: the fighting one, switches in and out, and the effects of a faint."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Team:
     order: list[Array]
 
     def present(self, i: int) -> Array:
-        """Whether there is such a member."""
+        """Return whether there is such a member."""
         return self.set_[i][1] > 0
 
 
@@ -101,7 +101,7 @@ def _column(members: list[list[Array]], column: int) -> list[Array]:
 
 
 def _member(team: Team, slot: Array) -> dict[str, Any]:
-    """Return what a Fighter knows of itself as a member."""
+    """Return a Fighter's record as a member of its team."""
 
     def of(members: list[list[Array]], column: int) -> Array:
         return pick(_column(members, column), slot)
@@ -135,7 +135,7 @@ def _others(team: Team, slot: Array) -> dict[str, Array]:
 
 
 def write(team: Team, fighter: Fighter) -> None:
-    """Write what the fighter is as a member back into its team."""
+    """Write the fighter's record back into its team."""
     always = fighter.slot >= 0
     for name in RECORDS:
         setattr(team, name, put(getattr(team, name), fighter.slot, getattr(fighter, name), always))
@@ -149,14 +149,14 @@ def write(team: Team, fighter: Fighter) -> None:
 
 
 def clear(fighter: Fighter, when: Array) -> None:
-    """Undo all that lasts only while it fights (`clearVolatile` in sim/pokemon.ts)."""
+    """Clear everything that lasts only while it fights (`clearVolatile` in sim/pokemon.ts)."""
 
     def reset(old: list[Array], new: list[Array]) -> list[Array]:
         return [jnp.where(when, b, a) for a, b in zip(old, new, strict=True)]
 
     zero = jnp.zeros_like(fighter.slot)
     fighter.stats = reset(fighter.stats, fighter.own_stats)
-    # A status drops its stat once more, from the unchanged one.
+    # A status applies its stat drop again, to the unmodified stat.
     fighter.modified = reset(fighter.modified, dropped(fighter.own_stats, fighter.status))
     fighter.boosts = reset(fighter.boosts, [zero] * 7)
     fighter.types = reset(
@@ -177,7 +177,7 @@ def clear(fighter: Fighter, when: Array) -> None:
 
 
 def faints(fighter: Fighter, foe: Fighter, when: Array) -> Array:
-    """Carry out the faint of a fighter without HP; the foe's Bide forgets (gen 1)."""
+    """Apply the faint of a fighter without HP; the foe's Bide forgets its damage (gen 1)."""
     down = when & (fighter.hp <= 0) & ~fighter.fainted
     clear(fighter, down)
     fighter.fainted = fighter.fainted | down
@@ -186,7 +186,7 @@ def faints(fighter: Fighter, foe: Fighter, when: Array) -> Array:
 
 
 def switch(team: Team, fighter: Fighter, target: Array, when: Array) -> None:
-    """Let a member come in for the one that fights, and reset what a switch resets."""
+    """Replace the fighting member by another, and reset everything that a switch resets."""
     team.status = [
         jnp.where(when & team.fainted[i] & (fighter.slot == i), 0, team.status[i]) for i in SIX
     ]

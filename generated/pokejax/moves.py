@@ -43,12 +43,12 @@ BINDING = SELF_VOLATILES.index("partialtrappinglock")
 
 
 def hard_locked(me: Fighter) -> Array:
-    """Whether the player has no choice, not even to switch."""
+    """Return whether the player has no choice, not even to switch."""
     return me.recharge | (me.rage_accuracy > 0) | (me.locked_move > 0) | (me.charging > 0)
 
 
 def act(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> None:
-    """Let a Pokemon do what it is about to do, with everything that follows at once."""
+    """Carry out a Pokemon's action, with all its immediate consequences."""
     go = stage(when, lambda b, m, f: _begins(b, m, f, when), battle, me, foe)
     calls = go & Move(me.move).is_a("metronome", "mirrormove")
     found = stage(calls, lambda b, m, f: called_move(b, m, f, m.move, calls), battle, me, foe)
@@ -64,7 +64,7 @@ def act(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> None:
 
 
 def _begins(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> Array:
-    """Find out whether it moves at all, and let it pay (`runMove`)."""
+    """Return where it moves at all, and make it pay (`runMove`)."""
     chosen = Move(me.move)
     at_self = chosen.at_self
     can = when & (me.move != CANNOT_MOVE)
@@ -76,7 +76,7 @@ def _begins(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> Array:
     struggles = me.move == STRUGGLE
     once = ~chosen.two_turns & ~locked
     pay(me, 1, go & ~struggles & (once | (me.charging > 0)))
-    # Desync Clause Mod: what is selected is not what the slot holds.
+    # Desync Clause Mod: the selected move is not the slot's move.
     go = go & (struggles | locked | (me.move == pick(me.moves, me.selected_slot)))
     own = go & ~locked & ~me.transformed
     me.revealed = [
@@ -87,9 +87,9 @@ def _begins(battle: Battle, me: Fighter, foe: Fighter, when: Array) -> Array:
 
 
 class Aim(NamedTuple):
-    """Where a move got to. tries: it is no preparation. misses: it does not meet the target at all.
+    """The outcome of aiming. tries: it is no preparation. misses: it never meets the target.
 
-    aims: it has come to the roll for accuracy. hits: it is on target.
+    aims: it has reached the accuracy roll. hits: it is on target.
     """
 
     tries: Array
@@ -99,7 +99,7 @@ class Aim(NamedTuple):
 
 
 def _aims(battle: Battle, me: Fighter, foe: Fighter, move: Move, called: Array, when: Array) -> Aim:
-    """Begin to use a move, called or not, up to where it hits (`useMove`, `tryMoveHit`)."""
+    """Begin to use a move, called or not, up to its hit (`useMove`, `tryMoveHit`)."""
     enter(me, move, called, when)
     prepares = when & move.two_turns & (me.charging == 0)
     ready = when & move.two_turns & ~prepares
@@ -155,7 +155,7 @@ def _ends(
 
 
 def _rampage(battle: Battle, me: Fighter, move: Move, when: Array) -> None:
-    """Begin Thrash or Petal Dance or count it on; at its end confusion begins, even anew."""
+    """Begin or continue Thrash or Petal Dance; at its end confusion begins, or begins again."""
     rampages = when & (move.self_volatile == RAMPAGE)
     goes_on = rampages & (me.locked_move > 0)
     me.locked_time = jnp.where(goes_on, me.locked_time - 1, me.locked_time)
@@ -167,13 +167,13 @@ def _rampage(battle: Battle, me: Fighter, move: Move, when: Array) -> None:
 
 
 def _accurate(battle: Battle, me: Fighter, foe: Fighter, move: Move, when: Array) -> Array:
-    """Whether the move is on target. All but few miss once in 256 (gen 1)."""
+    """Return whether the move is on target. All except few miss once in 256 (gen 1)."""
     sure = (move.accuracy == 0) | ((move.status == SLEEP) & foe.recharge)
     accuracy = jnp.where(me.locked_move > 0, me.locked_accuracy, move.accuracy)
     accuracy = jnp.where(me.rage_accuracy > 0, me.rage_accuracy, accuracy)
     accuracy = scaled(accuracy, me.boosts[ACCURACY])
     accuracy = jnp.clip(scaled(accuracy, -foe.boosts[EVASION]), 1, 255)
-    # The locking moves keep what the stages made of it: the bug of Rage and Thrash.
+    # The locking moves keep the accuracy modified by the stages: the bug of Rage and Thrash.
     keeps = when & ~sure
     me.set(keeps & (me.locked_move > 0), locked_accuracy=accuracy)
     me.set(keeps & (me.rage_accuracy > 0), rage_accuracy=accuracy)

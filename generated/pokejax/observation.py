@@ -1,4 +1,4 @@
-"""What a player sees and may do: only what its own request and the battle's log tell it."""
+"""A player's observation and legal actions, from its own request and the battle's log only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from twinstep.generated.pokejax.tables import COLUMNS, Move, look_up
 
 Array = jax.Array
 
-#: `Math.ceil(hp / maxhp * 100)` where that is a whole number: float64 rounds some of them up.
+#: `Math.ceil(hp / maxhp * 100)` for HP of a whole percentage: float64 rounds some of them up.
 _WHOLE = np.array([math.ceil(k / 100 * 100) for k in range(101)], np.int32)
 #: The plain accuracy of the move table, in hundredths; 0 cannot miss.
 _ACCURACY = np.ceil(COLUMNS["accuracy"] * 100 / 255).astype(np.int32)
@@ -40,10 +40,10 @@ def percent(hp: Array, most: Array) -> Array:
 
 
 class Looks(NamedTuple):
-    """Parts of an observation that take more than a look.
+    """Parts of an observation that need computing.
 
-    legal: bool[10]. slots: i32[4, 7], the own moves. hundredths: i32[6], the members' HP as the foe
-    sees them. revealed: i32[6, 4], the moves that it knows.
+    legal: bool[10]. slots: i32[4, 7], the own moves. hundredths: i32[6], the members' HP as the
+    foe sees them. revealed: i32[6, 4], the moves that the foe knows.
     """
 
     legal: Array
@@ -53,7 +53,7 @@ class Looks(NamedTuple):
 
 
 def looks(team: Team, me: Fighter, foe: Fighter, asked: Array) -> Looks:
-    """Return one side's part in what both see."""
+    """Return one side's part of both observations."""
     present = [team.present(i) for i in range(6)]
     asks = (asked == MOVE_REQUEST, asked == SWITCH_REQUEST)
     allowed = legal(me, present, team.fainted, *asks)
@@ -73,7 +73,7 @@ def _table(table: list[list[Array]]) -> Array:
 def observe(state: State, side: int, mine: Looks, theirs: Looks) -> Array:
     """Return one player's observation i16[D], a value for each name of the contract.
 
-    Made of pieces of whole arrays: a value of its own for each takes much longer to compile.
+    Built from pieces of whole arrays: one value for each name takes much longer to compile.
     """
     foe = 1 - side
     own, other = _members(state, side), _members(state, foe)
@@ -102,7 +102,7 @@ def _one(value: Array) -> Array:
 
 
 class _Members(NamedTuple):
-    """i32[6] or bool[6] of one side; left: i32[], how many are not fainted."""
+    """i32[6] or bool[6] of one side; left: i32[], the number of members that have not fainted."""
 
     level: Array
     status: Array
@@ -138,7 +138,7 @@ def _picked(columns: Array, index: Array) -> Array:
 
 
 def _body(state: State, side: int) -> tuple[Array, ...]:
-    """Return species; types; and what shows on the one that fights."""
+    """Return species, types, and the visible state of the fighting Pokemon."""
 
     def flags(*names: str) -> Array:
         return state.flags[side][jnp.array([FLAGS.index(name) for name in names])]
@@ -178,7 +178,7 @@ def _own_rows(state: State, side: int, members: _Members) -> Array:
 
 
 def _foe_rows(state: State, side: int, members: _Members, theirs: Looks) -> Array:
-    """Return i32[60]: ten values for each place in which one came in; a free one has zeros."""
+    """Return i32[60]: ten values for each place of arrival; zeros in a free one."""
     columns = [
         state.team[side, :, :2],
         theirs.hundredths[:, None],

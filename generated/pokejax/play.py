@@ -1,4 +1,4 @@
-"""Battles as a user calls them: begin, play on, look."""
+"""The public functions of a battle: begin, play on, observe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = jax.Array
 
 
 class View(NamedTuple):
-    """What both players see: obs i16[2, D], legal bool[2, 10], reward f32[2]."""
+    """Both players' views: obs i16[2, D], legal bool[2, 10], reward f32[2]."""
 
     obs: Array
     legal: Array
@@ -35,14 +35,14 @@ def reset(seed: Array, rules: Array, team: Array) -> State:
 @jax.jit
 @lanes_last
 def step(state: State, actions: Array) -> State:
-    """Play the actions i32[2] of both players; who does not decide plays none."""
+    """Play the actions i32[2] of both players; that of a player who does not decide is ignored."""
     return turn.step(state, actions)
 
 
 @jax.jit
 @lanes_last
 def view(state: State) -> View:
-    """Return what the players see and may do."""
+    """Return both players' observations, legal actions and rewards."""
     (one_team, one), (two_team, two) = (read(state, side) for side in (0, 1))
     asked = [state.request[side].astype(jnp.int32) for side in (0, 1)]
     both = stage(

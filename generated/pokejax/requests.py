@@ -1,4 +1,4 @@
-"""What a player is asked, what it may answer, and what its answer selects."""
+"""A player's request, its legal actions, and the effect of its choice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOVES = 4
 
 
 def usable(fighter: Fighter) -> list[Array]:
-    """Whether each slot's move could be chosen, if nothing else stands against it."""
+    """Return whether each slot's move could be chosen, if nothing else prevents it."""
     slots = zip(fighter.moves, fighter.move_pp, fighter.disabled, strict=True)
     return [(move > 0) & (pp > 0) & ~off for move, pp, off in slots]
 
@@ -25,7 +25,7 @@ def _any(flags: list[Array]) -> Array:
 
 
 def choose(fighter: Fighter, action: Array, moving: Array, forced: Array) -> tuple[Array, Array]:
-    """Note what an action selects (`choose` and `commitChoices` in sim/side.ts).
+    """Record the selection of an action (`choose` and `commitChoices` in sim/side.ts).
 
     action: i32[...], 0 to 3 a move, 4 to 9 a member. Returns whether the side switches, and to
     which member.
@@ -42,15 +42,15 @@ def choose(fighter: Fighter, action: Array, moving: Array, forced: Array) -> tup
     fighter.set(picks & fights & ~stuck, selected_move=CANNOT_MOVE)
     fighter.set(picks & struggles, selected_move=STRUGGLE)
     fighter.set(free, selected_move=pick(fighter.moves, slot), selected_slot=slot)
-    # Whatever was selected last is what a locked one does.
+    # A locked Pokemon does whatever was selected last.
     fighter.move = fighter.selected_move
     return leaves, jnp.maximum(action - MOVES, 0)
 
 
 def requests(fighter: Fighter, when: Array) -> Array:
-    """Renew what is disabled and what a player may not know (`DisableMove` in `endTurn`).
+    """Renew the disabled moves and the facts hidden from a player (`DisableMove` in `endTurn`).
 
-    Returns how many draws the ties of the handlers cost.
+    Returns the number of draws for the ties of the handlers.
     """
     trapped, pretends = fighter.trapped_duration > 0, fighter.fake_duration > 0
     bides, locks = fighter.bide_time > 0, fighter.lock_move > 0
@@ -74,7 +74,7 @@ def legal(
     asks_move: Array,
     asks_switch: Array,
 ) -> list[Array]:
-    """Return bool[...] for each of the ten actions, all False for who is not asked."""
+    """Return bool[...] for each of the ten actions, all False for a player without a request."""
     hard = hard_locked(fighter)
     semi = ~fighter.maybe_locked & ((fighter.bide_time > 0) | (fighter.lock_move > 0))
     stuck = (fighter.status == FREEZE) | (fighter.status == SLEEP)

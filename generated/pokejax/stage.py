@@ -1,11 +1,11 @@
-"""Parts of a step that are compiled apart.
+"""Parts of a step that are compiled separately.
 
-XLA fuses element-wise code into whatever follows, and computes what several results need anew for
-each of them: the step as one piece becomes many times as many instructions. A conditional ends a
+XLA fuses element-wise code into its consumers, and recomputes a shared value for each of them:
+the step as one piece becomes many times as many instructions. A conditional ends a
 fusion, and skips the part where no battle of the batch needs it.
 
 Between parts a list of values is one array, so that it is one result and not many; inside it is a
-list. `DEPTHS` of a party's class names these attributes, with how deep their lists go.
+list. `DEPTHS` of a party's class names these attributes, with the depths of their lists.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Array = jax.Array
 
 
 def stage(when: Array, part: Callable[..., Any], *parties: Any) -> Any:
-    """Run `part(*parties)` where any battle of the batch needs it; returns what it returns.
+    """Run `part(*parties)` where any battle of the batch needs it; return its result.
 
-    when: bool[...], where it has an effect. parties: what it writes to in place; both these and
-    the result (arrays, zeros or False where it does not run) are trees.
+    when: bool[...], where it has an effect. parties: the objects that it writes to in place; both
+    these and the result (arrays, zeros or False where it does not run) are trees.
     """
     leaves, shape = jax.tree.flatten(parties)
     written: list[int] = []
@@ -45,7 +45,7 @@ def stage(when: Array, part: Callable[..., Any], *parties: Any) -> Any:
         result[:] = [result_shape]
         return [new[i] for i in changed], out
 
-    # Traced once; a branch then takes only those values that it looks at.
+    # Traced once; a branch then takes only those values that it reads.
     traced, (_, outs) = jax.make_jaxpr(run, return_shape=True)(leaves)
     changed = list(written)
 
@@ -71,7 +71,7 @@ def opened(party: Any) -> Any:
 
 
 def closed(inside: Any, kept: dict[str, Any], before: Any) -> Any:
-    """Return the party with its lists as arrays; those not written to are the arrays of before.
+    """Return the party with its lists as arrays; unwritten ones are the previous arrays.
 
     kept: the attributes as `opened` made them.
     """

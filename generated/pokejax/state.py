@@ -99,7 +99,7 @@ class State(NamedTuple):
     charging: Array  # u8[2]
 
 
-#: Types of the fields, where they are not what is computed in (i32).
+#: Types of the fields that differ from the type of the computation (i32).
 DTYPES: dict[str, Any] = {
     "seed": jnp.uint32,
     "last_damage": jnp.int32,
@@ -119,7 +119,7 @@ DTYPES: dict[str, Any] = {
     ),
 }
 
-#: Fields of State that belong to the Pokemon that fights and are single values.
+#: Fields of State that belong to the fighting Pokemon and are single values.
 OF_FIGHTER = words(
     "species speed transformed last_move maybe_locked bide_time bide_damage "
     "confusion disable_time disable_slot disable_move locked_move locked_time "
@@ -128,7 +128,7 @@ OF_FIGHTER = words(
     "lock_damage lock_target toxic_counter substitute charging selected_move "
     "selected_slot side_last_move"
 )
-#: What is written where a binding is lifted.
+#: Values written where a binding is lifted.
 NO_LOCK = dict.fromkeys(
     ("lock_move", "lock_duration", "lock_total", "lock_damage", "lock_target"), 0
 )
@@ -139,13 +139,13 @@ LISTS = words("types stats modified boosts moves move_pp virtual disabled")
 @jax.tree_util.register_dataclass
 @dataclass
 class Fighter:
-    """The Pokemon of one side that fights, with its side's own few values.
+    """The fighting Pokemon of one side, with its side's own few values.
 
-    All are i32[...] or bool[...]. A step writes to these in place while it is traced. Beside the
-    fields of State: what it is as a member of the team, and `asleep_by_foe`, `frozen`,
+    All are i32[...] or bool[...]. A step writes to these in place while it is traced. Beyond the
+    fields of State: its record as a member of the team, `asleep_by_foe`, `frozen`, and
     `others_left`: whether another member of its side is asleep by the foe's doing, frozen, not
     fainted. `pp` is the team's record; `move_pp` differs from it only in `virtual`
-    slots. move: what it is about to do in this turn; acts: whether it still will.
+    slots. move: its action in this turn; acts: whether it has still to act.
     """
 
     #: Kept as one array each between the parts of a step; see stage.py.

@@ -1,4 +1,4 @@
-"""Stats: what a member is born with, stages, and the drops of paralysis and burn."""
+"""Stats: initial values, stages, and the drops of paralysis and burn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def stat(base: Array, genes: Array, level: Array) -> Array:
 
 
 def hit_points(base: Array, genes: Array, level: Array) -> Array:
-    """Return the most HP (`statModify`)."""
+    """Return the maximum HP (`statModify`)."""
     return (2 * base + genes + 100) * level // 100 + 10
 
 
@@ -42,7 +42,7 @@ def dropped(stats: Sequence[Array], status: Array) -> list[Array]:
 
 
 def drop_again(fighter: Fighter, when: Array) -> None:
-    """Apply the status' drop once more: it adds to those before (gen 1)."""
+    """Apply the status' drop once more: it adds to the earlier ones (gen 1)."""
     speed = drop(fighter.modified[SPEED], 4, when & (fighter.status == PARALYSIS))
     attack = drop(fighter.modified[ATTACK], 2, when & (fighter.status == BURN))
     fighter.modified[SPEED], fighter.modified[ATTACK] = speed, attack
@@ -54,7 +54,7 @@ def boosted(
     """Raise or lower one of the five stats (`boostBy` in gen1/scripts.ts).
 
     Returns stage and modified stat, and whether the change counts. At 999, or at 1 downwards, the
-    stage moves on by one less and the stat stays, which counts as a failure.
+    stage changes by one less and the stat stays, which counts as a failure.
     """
     up, down = amount > 0, amount < 0
     moves = (up & (stage < 6)) | (down & (stage > -6))

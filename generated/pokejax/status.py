@@ -1,4 +1,4 @@
-"""Statuses and confusion: how they are caught."""
+"""Statuses and confusion: how a Pokemon gets them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = jax.Array
 
 
 def catch(battle: Battle, target: Fighter, status: Array, by_foe: Array, when: Array) -> Array:
-    """Give a status that replaces any other; returns where it took (`setStatus`).
+    """Inflict a status that replaces any other; return where it took (`setStatus`).
 
     The Sleep and the Freeze Clause tie with each other, which costs a draw whatever the status is.
     """
@@ -40,11 +40,11 @@ def catch(battle: Battle, target: Fighter, status: Array, by_foe: Array, when: A
 
 
 def cure(fighter: Fighter, when: Array) -> None:
-    """Take the status away; what it dropped stays dropped."""
+    """Take the status away; the dropped stat stays dropped."""
     fighter.set(when & (fighter.hp > 0), status=NONE, sleep=0, sleep_by_foe=False)
 
 
 def confuse(battle: Battle, target: Fighter, when: Array) -> None:
-    """Confuse for 2 to 5 turns one that is not confused yet."""
+    """Confuse a Pokemon that is not confused yet for 2 to 5 turns."""
     new = when & (target.hp > 0) & (target.confusion == 0)
     target.set(new, confusion=2 + battle.draws.below(4, new))

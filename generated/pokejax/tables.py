@@ -21,7 +21,7 @@ Array = jax.Array
 _DATA: dict[str, Any] = json.loads(Path(__file__).with_name("tables.json").read_text())
 
 NO_TYPE = 15
-#: What a side has selected that must not move: the second word of Haze's soft lock.
+#: Mark of a side that must not move: the second word of Haze's soft lock.
 CANNOT_MOVE = 166
 
 VOLATILES = (
@@ -97,7 +97,7 @@ def _columns() -> dict[str, np.ndarray]:
     add("keeps_last_damage", [row["id"] in KEEPS_LAST_DAMAGE for row in rows])
     add("two_turns", [row["id"] in TWO_TURNS for row in rows])
     add("special", [SPECIAL.index(row["id"]) + 1 if row["id"] in SPECIAL else 0 for row in rows])
-    # What Counter answers: damaging Normal and Fighting moves other than itself.
+    # Counter answers damaging Normal and Fighting moves other than itself.
     types = [_DATA["types"][row["type"]] if row["type"] >= 0 else "" for row in rows]
     add(
         "counterable",
@@ -162,7 +162,7 @@ class Move:
         return value != 0 if name in FLAGS else value.astype(jnp.int32) + low
 
     def is_a(self, *names: str) -> Array:
-        """Whether the move is one of these, all of them in SPECIAL."""
+        """Return whether the move is one of these, all of them in SPECIAL."""
         found = [self.special == SPECIAL.index(name) + 1 for name in names]
         return any_of(*found)
 
@@ -185,7 +185,7 @@ def any_of(*conditions: Array) -> Array:
 
 
 def look_up(table: np.ndarray, index: Array) -> Array:
-    """Return the table's entries at i32[...], which lie inside it."""
+    """Return the table's entries at i32[...], all inside the table."""
     return jnp.asarray(table).at[index].get(mode="promise_in_bounds")
 
 
@@ -218,7 +218,7 @@ POISON = _DATA["types"].index("Poison")
 #: Moves that Metronome can call, in the order it draws from.
 CALLED = np.flatnonzero(COLUMNS["called_by_metronome"]).astype(np.int32)
 #: The numerator over 100 of a stat's or an accuracy's stage -6 to 6; `floor(x * n / 100)` equals
-#: what the float64 of scripts.ts gives for every stat there is.
+#: the float64 result of scripts.ts for every possible stat.
 STAGES = np.array([25, 28, 33, 40, 50, 66, 100, 150, 200, 250, 300, 350, 400], np.int32)
 #: Hits of a move that hits two to five times, and turns of a binding one, by a draw below 8.
 HITS = np.array([2, 2, 2, 3, 3, 3, 4, 5], np.int32)

@@ -1,7 +1,7 @@
-"""A decision of both players, to the next one: `commitChoices`, `turnLoop` and `endTurn`.
+"""One decision of both players, up to the next: `commitChoices`, `turnLoop` and `endTurn`.
 
-The order of everything that draws is that of sim/battle.ts. In generation 1 a faint ends the turn,
-so that a forced switch is followed by the end of the turn and nothing has to be remembered.
+All draws have the order of sim/battle.ts. In generation 1 a faint ends the turn,
+so a forced switch is followed by the end of the turn and nothing has to be remembered.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TURN_LIMIT = 1000
 
 
 class Plan(NamedTuple):
-    """What both sides are about to do.
+    """The pending actions of both sides.
 
     leaves, target: by side, whether it switches and to which member. second_first: whether the
     second side acts first.
@@ -64,9 +64,9 @@ class Plan(NamedTuple):
 
 
 def step(state: State, actions: Array) -> State:
-    """Play the actions i32[2]; a side that does not decide plays none.
+    """Play the actions i32[2]; that of a side which does not decide is ignored.
 
-    A battle that is over stays as it is.
+    A finished battle stays as it is.
     """
     (one_team, one), (two_team, two) = (read(state, side) for side in (0, 1))
     over = state.winner != 0
@@ -103,7 +103,7 @@ def _plans(
     moving: Array,
     forced: tuple[Array, Array],
 ) -> Plan:
-    """Take the choices, sort them, and let what happens before the turn happen."""
+    """Take the choices, sort them, and run the events before the turn."""
     playing = moving | forced[0] | forced[1]
     leaves, targets = [], []
     for side, fighter in enumerate((one, two)):
@@ -124,7 +124,7 @@ def sort_actions(
     moving: Array,
     forced: tuple[Array, Array],
 ) -> Array:
-    """Sort the two actions: switches first, then priority, then speed; returns if the second is."""
+    """Sort the two actions by switch, priority, speed; return whether the second side is first."""
     for fighter, leave in zip(fighters, leaves, strict=True):
         fighter.acts = moving & ~leave
     both = moving | (forced[0] & forced[1])
@@ -147,7 +147,7 @@ def _compare(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, Array]:
 def _before_turn(
     battle: Battle, one: Fighter, two: Fighter, second_first: Array, tie: Array
 ) -> Array:
-    """Let Thrash and Petal Dance put themselves into the queue anew (`BeforeTurn`)."""
+    """Let Thrash and Petal Dance queue themselves again (`BeforeTurn`)."""
     turn = battle.draws.below(2, tie)
     two_starts = jnp.where(tie, turn == 1, two.speed > one.speed)
     a, b = swapped(two_starts, (one.locked_move, one.acts), (two.locked_move, two.acts))
@@ -166,7 +166,7 @@ def _before_turn(
 
 
 def _key(fighter: Fighter) -> tuple[Array, Array, Array]:
-    """Return what an action is sorted by.
+    """Return the sorting key of an action.
 
     A fainted one's speed in the queue is that of its stats, not the one of ties.
     """
@@ -185,7 +185,7 @@ def _switches(
     moving: Array,
     forced: tuple[Array, Array],
 ) -> Array:
-    """Carry out switches, chosen or forced; returns where a newcomer fainted at once."""
+    """Carry out switches, chosen or forced; return where a newcomer fainted at once."""
     anyone = plan.leaves[0] | plan.leaves[1]
     goes, doomed = stage(
         anyone,
@@ -218,7 +218,7 @@ Pair = tuple[Array, Array]
 def _departures(
     one: Fighter, two: Fighter, one_team: Team, two_team: Team, plan: Plan, moving: Array
 ) -> tuple[Pair, Pair]:
-    """Write the leaving ones back; returns by side whether it switches, and faints by that."""
+    """Write leaving Pokemon back; return by side whether it switches, and faints by that."""
     doomed = []
     fighters, teams = (one, two), (one_team, two_team)
     for team, leave, target in zip(teams, plan.leaves, plan.target, strict=True):
@@ -226,7 +226,7 @@ def _departures(
         most = pick([member[0] for member in team.stats], target)
         sick = (status == BURN) | (status == POISONED) | (status == TOXIC)
         doomed.append(leave & moving & sick & (hp <= jnp.maximum(most // 16, 1)))
-    # Who comes second does not switch any more where the first has fainted.
+    # The second side no longer switches where the first has fainted.
     second = plan.second_first
     goes = (
         plan.leaves[0] & ~(plan.leaves[1] & second & doomed[1]),
@@ -234,7 +234,7 @@ def _departures(
     )
     for i in (0, 1):
         write(teams[i], fighters[i])
-        # Who leaves first does not see the other one arrive.
+        # The side that leaves first does not see the other one arrive.
         comes_first = second if i else ~second
         _find_metronome(fighters[1 - i], goes[i] & (comes_first | ~goes[1 - i]))
     return goes, (goes[0] & doomed[0], goes[1] & doomed[1])
@@ -251,7 +251,7 @@ def _arrivals(
     moving: Array,
     forced: Pair,
 ) -> Array:
-    """Make the draws of the ties, and let who cannot stand its arrival faint.
+    """Make the draws of the ties, and let newcomers faint that cannot survive their arrival.
 
     Update follows a switch and, if nobody fainted, the newcomer's arrival. Of two forced switches
     the second is followed by their sorting, Update, and Update after each arrival.
@@ -259,7 +259,7 @@ def _arrivals(
     twice = forced[0] & forced[1]
     pair = goes[0] & goes[1]
     same = (one.speed == two.speed).astype(jnp.int32)
-    # The speeds after the first of two switches: the newcomer's and that of the one to leave.
+    # The speeds after the first of two switches: that of the newcomer and of the leaving one.
     midway = jnp.where(second_first, two.speed == old[0], one.speed == old[1]).astype(jnp.int32)
     # A switch sorts before a move: alone, it comes first.
     first_down = jnp.where(second_first, doomed[1], doomed[0])
@@ -275,7 +275,7 @@ def _arrivals(
 
 
 def _find_metronome(foe: Fighter, when: Array) -> None:
-    """Make one that binds by Metronome select Metronome again, as its target is leaving."""
+    """Make a Pokemon that binds by Metronome select Metronome again, as its target is leaving."""
     again = when & (foe.lock_move > 0) & (pick(foe.moves, foe.selected_slot) == METRONOME)
     foe.set(again, selected_move=METRONOME)
     foe.set(again & foe.acts, move=METRONOME)
@@ -285,7 +285,7 @@ def come_in(team: Team, fighter: Fighter, target: Array, when: Array, moving: Ar
     switch(team, fighter, target, when)
     sick = (fighter.status == BURN) | (fighter.status == POISONED)
     cost = jnp.maximum(fighter.max_hp // 16, 1)
-    # One that replaces a fainted Pokemon is spared on arrival.
+    # A Pokemon that replaces a fainted one is spared on arrival.
     hurt = when & moving & sick
     fighter.hp = jnp.where(hurt, jnp.maximum(fighter.hp - cost, 0), fighter.hp)
 
@@ -307,7 +307,7 @@ def _moves(
 
 
 def _after(battle: Battle, me: Fighter, foe: Fighter, acts: Array) -> Array:
-    """Let who has no HP left faint; returns where somebody did."""
+    """Let Pokemon without HP faint; return where one did."""
     down = faints(me, foe, acts) | faints(foe, me, acts)
     tie = acts & ~down & (me.speed == foe.speed)
     battle.draws.skip(tie.astype(jnp.int32))  # Update
@@ -315,7 +315,7 @@ def _after(battle: Battle, me: Fighter, foe: Fighter, acts: Array) -> Array:
 
 
 def residual(battle: Battle, one: Fighter, two: Fighter, when: Array) -> None:
-    """Count down what lasts for turns. Handlers of equal speed tie, those of one Pokemon always."""
+    """Count down effects of several turns. Handlers of equal speed tie, a Pokemon's own always."""
     counts = []
     for fighter in (one, two):
         fighter.set(when, speed=fighter.modified[SPEED])
@@ -335,7 +335,7 @@ def residual(battle: Battle, one: Fighter, two: Fighter, when: Array) -> None:
 
 
 def _forget(fighter: Fighter, when: Array) -> None:
-    """Zero what belonged to a lasting effect that is over."""
+    """Zero the values of a lasting effect that is over."""
     fighter.set(when & (fighter.trapped_duration == 0), trapped_hidden=False, trapped_source=0)
     fighter.set(when & (fighter.fake_duration == 0), fake_counterpart=0)
     fighter.set(when & (fighter.lock_duration == 0), **NO_LOCK)
@@ -352,7 +352,7 @@ def _finish(
     before: Array,
     turn: Array,
 ) -> tuple[Array, list[Array]]:
-    """End the turn or ask for switches; returns the winner and what the sides are asked.
+    """End the turn or request switches; return the winner and both requests.
 
     before: the winner so far. turn: the number of the turn that begins.
     """
@@ -389,7 +389,7 @@ def build(
     fighters: tuple[Fighter, Fighter],
     **given: Array | list[Array],
 ) -> State:
-    """Return the state of what a step has worked on."""
+    """Return the State of a step's working objects."""
     values: dict[str, object] = dict(given)
     values["seed"] = [battle.draws.high, battle.draws.low]
     values["last_damage"] = battle.last_damage
@@ -404,7 +404,7 @@ def build(
 
 
 def _end_traps(one: Fighter, two: Fighter, when: Array) -> None:
-    """Let go of bindings whose other end is gone, first player first (`endTurn`)."""
+    """Release bindings whose other end is gone, first player first (`endTurn`)."""
     for fighter, foe in ((one, two), (two, one)):
         there = foe.slot == fighter.lock_target
         ends = when & (fighter.lock_move > 0)
@@ -421,7 +421,7 @@ def _end_traps(one: Fighter, two: Fighter, when: Array) -> None:
 
 
 def _no_progress(teams: tuple[Team, Team], fighters: tuple[Fighter, Fighter]) -> Array:
-    """Whether the battle can go on for ever (`maybeTriggerEndlessBattleClause`, gen 1)."""
+    """Return whether the battle can go on forever (`maybeTriggerEndlessBattleClause`, gen 1)."""
     ghosts, copies = [], []
     for team, fighter in zip(teams, fighters, strict=True):
         all_ghosts = all_copies = fighter.slot >= 0

@@ -1,4 +1,4 @@
-"""Names in a text."""
+"""Lists of names as text."""
 
 
 def words(text: str) -> tuple[str, ...]:

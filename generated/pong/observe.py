@@ -20,9 +20,9 @@ from twinstep.generated.pong.state import (
 
 
 def _divide(x: Array, divisor: float) -> Array:
-    # XLA turns a division by a constant into a product with its rounded inverse, also
+    # XLA turns a division by a constant into a product with its rounded inverse, even
     # through a broadcast or a barrier around the scalar. It must not see that every lane's
-    # divisor is the same: one made of the lane's own value, behind a barrier.
+    # divisor is the same, so each lane's divisor is made of its own value, behind a barrier.
     return x / lax.optimization_barrier(x * 0.0 + divisor)
 
 
@@ -37,7 +37,7 @@ def observe(
     score_r: Array,
     params: Params,
 ) -> Observation:
-    """Return what the agent sees (lines 94-103); scores are u32[], the rest f32[].
+    """Return the agent's observation (lines 94-103); scores are u32[], the rest f32[].
 
     The scores are divided as whole numbers (lines 101-102): 0 until the episode is over.
     """

@@ -26,7 +26,7 @@ def agent_paddle(paddle_yr: Array, action: Array, params: Params) -> tuple[Array
     else:
         up, down = (action == code for code in (1, 2))
         paddle_dir = up.astype(jnp.float32) - down.astype(jnp.float32)
-    # 8 * dir is exact, so that a fused multiply-add rounds as the two operations do.
+    # 8 * dir is exact, so a fused multiply-add rounds as the two operations do.
     moved = paddle_yr + PADDLE_SPEED * paddle_dir
     return jnp.clip(moved, MIN_PADDLE_Y, MAX_PADDLE_Y), paddle_dir
 
@@ -34,7 +34,7 @@ def agent_paddle(paddle_yr: Array, action: Array, params: Params) -> tuple[Array
 def opponent_paddle(paddle_yl: Array, ball_y: Array) -> Array:
     """Move the opponent's paddle by one frame (lines 146-148, 153-154); f32[] each.
 
-    Its centre follows the ball's edge, not the ball's centre, and where the ball was before
+    Its centre follows the ball's edge, not the ball's centre, at the ball's place before
     this frame.
     """
     delta = ball_y - (paddle_yl + PADDLE_HEIGHT / 2)

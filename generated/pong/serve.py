@@ -20,7 +20,7 @@ _GOLDEN = np.uint32(0x9E3779B9)
 
 
 class Serve(NamedTuple):
-    """What a serve sets: f32[] paddle_*, ball_*; i32[] tick, n_bounces; u32[] draws."""
+    """The values set by a serve: f32[] paddle_*, ball_*; i32[] tick, n_bounces; u32[] draws."""
 
     paddle_yl: Array
     paddle_yr: Array

@@ -26,7 +26,7 @@ SPEED_Y_INCREMENT = 3.0
 
 @dataclass(frozen=True)
 class Params:
-    """What a game is played with; static under jit.
+    """The parameters of a game; static under jit.
 
     frameskip: frames played per step. continuous: the action is the paddle's direction
     itself instead of one of 0 (stay), 1 (up, +), 2 (down, -). max_score: points that end an
@@ -39,7 +39,7 @@ class Params:
 
 
 class Observation(NamedTuple):
-    """What the agent sees, f32[] each.
+    """The agent's observation, f32[] each.
 
     Eight arrays and not one: under vmap a stack into [N, 8] at every step costs more than
     the game.
@@ -56,7 +56,7 @@ class Observation(NamedTuple):
 
 
 class State(NamedTuple):
-    """One game. f32[] unless said otherwise.
+    """One game. f32[] unless stated otherwise.
 
     score_l, score_r: u32[]. tick (steps), n_bounces (both sides' bounces): i32[], counted
         since the last serve, not of the episode (quirks of lines 112-113 and 171, 195).

@@ -36,7 +36,7 @@ def reset(seed: Array, params: Params, draw_table: Array | None = None) -> State
 def restart(state: State, params: Params) -> State:
     """Begin the next episode as the reference's step does by itself (lines 180, 211).
 
-    After a terminal step the round is served already. win and paddle_dir stay as they are.
+    After a terminal step the round is already served. win and paddle_dir stay as they are.
     """
     state = state._replace(score_l=jnp.uint32(0), score_r=jnp.uint32(0))
     return state._replace(
@@ -60,12 +60,12 @@ def step(state: State, action: Array, params: Params) -> State:
         # A point has returned from the loop (lines 177-185, 208-216).
         return _where(point, state, after), point | scored, seen | ~(point | scored)
 
-    # A loop and not 8 copies of the frame: XLA may fuse copies into what follows the step and
+    # A loop and not 8 copies of the frame: XLA may fuse copies into the code after the step and
     # play them again for every use of their result, without end.
     begin = (state, jnp.bool_(False), jnp.bool_(False))
     state, point, seen = lax.fori_loop(0, params.frameskip, frame, begin)
     # The reference observes at the end of each frame, but not after a point: the buffer
-    # keeps the frame before, if need be the one of the step before. The paddles and the ball
+    # keeps the frame before, which may be that of the previous step. The paddles and the ball
     # still stand there (see _frame); only the scores are already those after the point.
     observed = _observed(state._replace(score_l=scores[0], score_r=scores[1]), params)
     return _where(point, state._replace(**_served(state)._asdict()), state)._replace(
@@ -76,7 +76,7 @@ def step(state: State, action: Array, params: Params) -> State:
 def _frame(state: State, action: Array, params: Params) -> tuple[State, Array]:
     """Play one frame. Returns the state after it and whether a point was scored.
 
-    Where one was, paddles and ball stay where they were before: the serve, which the caller
+    After a point, paddles and ball stay where they were before: the serve, which the caller
     plays once a step, sets them all.
     """
     paddle_yr, paddle_dir = agent_paddle(state.paddle_yr, action, params)

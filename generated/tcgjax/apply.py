@@ -1,4 +1,4 @@
-"""What an effect does beside damage: to Pokemon, energy, hands and decks (R90 to R138)."""
+"""Effects other than damage: on Pokemon, energy, hands and decks (R90 to R138)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _TO_BENCH = 2
 
 
 def felled(side: Side) -> Array:
-    """Return bool[4]: who is about to be knocked out (R69)."""
+    """Return bool[4]: the Pokemon about to be knocked out (R69)."""
     return side.there & (side.damage >= cards.hp(side.top))
 
 
 def affect(game: Game, move: Move, hit: Strike, given: Array) -> tuple[Array, Array]:
-    """Do what follows the damage; i32[]: what is asked then, an Ask or 0, and how often.
+    """Apply what follows the damage; i32[]: the choice it opens, an Ask or 0, and how often.
 
     given: i32[], the damage that the other's Active Pokemon took.
     """
     me, foe = game.me, game.foe
     immune = foe.immune >= game.turn
-    # R69, R80: what an attack does beside damage to who is about to be knocked out, or immune.
+    # R69, R80: effects other than damage spare Pokemon about to be knocked out, or immune.
     me_open = hit.works & ~(hit.resolves & felled(me)[0])
     foe_open = hit.works & ~(hit.resolves & (felled(foe)[0] | immune))
     target = jnp.where(hit.resolves, 0, move.slot)
@@ -141,7 +141,7 @@ def _search(game: Game, hit: Strike) -> Array:
 
 
 def _take_back(game: Game, when: Array) -> None:
-    """Take the own Active Pokemon's cards back into the hand (R100)."""
+    """Return the own Active Pokemon's cards to the hand (R100)."""
     me = game.me
     active = slots() == 0
     cards_ = deck.of_slots(me, active) & when
@@ -157,7 +157,7 @@ def _take_back(game: Game, when: Array) -> None:
 
 
 def _asked(game: Game, hit: Strike, me_open: Array, foe_open: Array) -> tuple[Array, Array]:
-    """Return i32[] what is asked after the effect, an Ask or 0, and i32[] how often."""
+    """Return i32[] the choice open after the effect, an Ask or 0, and i32[] how often."""
     me, foe, row = game.me, game.foe, hit.row
     pulls = foe.benched & (foe.fact("stage") == 0)
     when = {

@@ -1,4 +1,4 @@
-"""An attack up to its damage: confusion, copies, coins, what is chosen, how much (R52 to R68)."""
+"""An attack up to its damage: confusion, copies, coins, targets, amount (R52 to R68)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _PICKS = max(row["picks"] for row in EFFECTS.values())
 
 
 class Strike(NamedTuple):
-    """What a step does for an attack or another effect.
+    """A step's work for an attack or another effect.
 
     number: i32[], the attack: 2 times the card's number plus its place; 0 if it is none. facts:
-    its cost and damage. row: the effect that is at work: the attack's, ability's or trainer's.
+    its cost and damage. row: the active effect: the attack's, ability's or trainer's.
     begins: bool[], a trainer's or ability's effect. resolves: bool[], damage is done now. fails:
-    bool[], the attack does nothing, which ends the turn. copies, aims: bool[], what is asked first
-    (R139, R56). heads: i32[], among the coins of the effect.
+    bool[], the attack does nothing, which ends the turn. copies, aims: bool[], the choice to open
+    first (R139, R56). heads: i32[], among the coins of the effect.
     """
 
     number: Array
@@ -50,13 +50,13 @@ class Strike(NamedTuple):
 
     @property
     def works(self) -> Array:
-        """bool[]: whether what follows the damage happens."""
+        """bool[]: whether the consequences of the damage happen."""
         needed = (self.row.use == _NEEDED) & (self.heads == 0)
         return (self.begins | self.resolves) & ~needed
 
 
 def strike(game: Game, move: Move, code: Array, begins: Array) -> Strike:
-    """Begin an attack, or go on with it, or find another effect's row and flip its coins.
+    """Begin an attack, or continue it, or find another effect's row and flip its coins.
 
     code: i32[], the effect of a trainer or an ability where `begins`.
     """
@@ -138,7 +138,7 @@ def _picked(game: Game, hit: Strike) -> Array:
 
 
 def landed(game: Game, number: Array) -> Array:
-    """Return i32[4]: what an attack's numbers i32[4] do to each of the other's slots (R60, R62)."""
+    """Return i32[4]: an attack's numbers i32[4] as damage to the other's slots (R60, R62)."""
     me, foe = game.me, game.foe
     active = slots() == 0
     shell = passive("shell", foe.fact("code"))
@@ -154,7 +154,7 @@ def landed(game: Game, number: Array) -> Array:
 
 
 def do_damage(game: Game, move: Move, hit: Strike) -> Array:
-    """Do an attack's damage where it resolves; i32[]: what the other's Active one took (R60)."""
+    """Do an attack's damage where it resolves; i32[]: that to the other's Active one (R60)."""
     me, foe, row = game.me, game.foe, hit.row
     active = slots() == 0
     aimed = jnp.where((game.ask == Ask.DAMAGE) & hit.resolves, row.aim_damage, 0)

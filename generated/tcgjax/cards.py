@@ -1,6 +1,6 @@
 """The cards' facts as two words each, and their attacks' as two, gathered by number.
 
-A step looks up both words of the forty cards once, and afterwards picks among them with masks.
+A step looks up both words of the forty cards once, and afterwards selects among them with masks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POKEMON, FOSSIL, ITEM, SUPPORTER = range(len(KINDS))
 _FORMER = sorted({card.evolves_from for card in cards()} - {""})
 #: The facts of the first word and of the second: names and widths in bits, lowest first. usable:
 #: bit n: attack n can be copied. code: of the ability or the trainer's effect. name: the name's
-#: number if some card evolves from it. where: where the code's effect may be used.
+#: number if some card evolves from it. where: the place where the code's effect may be used.
 _FIRST = (
     ("type", 4), ("weakness", 4), ("tens", 5), ("retreat", 3), ("points", 2), ("stage", 2),
     ("kind", 2), ("code", 7), ("usable", 2),
@@ -100,7 +100,7 @@ def words(numbers: Array) -> tuple[Array, Array]:
 
 
 def fact(name: str, words: tuple[Array, Array]) -> Array:
-    """Return i32[...]: one fact out of both words."""
+    """Return i32[...]: one fact from both words."""
     word, shift, width = _PLACES[name]
     return words[word] >> shift & (1 << width) - 1
 
@@ -111,7 +111,7 @@ def hp(words: tuple[Array, Array]) -> Array:
 
 
 class Attacks(Record):
-    """Attacks i32[...], 2 times the card's number plus the place: what they cost and do.
+    """Attacks i32[...], 2 times the card's number plus the place: their costs and effects.
 
     cost: i32[..., 8]; length: of the cost; there: whether there is such an attack; damage, code.
     """

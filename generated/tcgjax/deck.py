@@ -1,4 +1,4 @@
-"""Cards on the move: decks, hands, discard piles, stacks in play (R21 to R25, R36).
+"""Moving cards: decks, hands, discard piles, stacks in play (R21 to R25, R36).
 
 Masks of cards are bool[20], of slots bool[4]. All functions change a side in place, and do nothing
 where their masks are False.
@@ -29,7 +29,7 @@ def chosen(values: Array, mask: Array) -> Array:
 
 
 def take(side: Side, card: Array, zone: Array | int, place: Array) -> None:
-    """Move one card; what lay behind it in its list moves up (R22)."""
+    """Move one card; the cards behind it in its list move up (R22)."""
     was_zone, was_place = chosen(side.zone, card), chosen(side.place, card)
     behind = jnp.any(card) & (side.zone == was_zone) & (side.place > was_place)
     side.place = jnp.where(card, place, side.place - behind.astype(jnp.int32))
@@ -97,7 +97,7 @@ def of_slots(side: Side, mask: Array) -> Array:
 
 
 def place_stack(side: Side, slot: Array, words: tuple[Array, Array], turn: Array) -> None:
-    """Note a card that has come onto the slots bool[4], at most one, and is now on top there."""
+    """Record a card that has come onto the slots bool[4], at most one, and is now on top there."""
     first, second = (jnp.where(slot, word, top) for word, top in zip(words, side.top, strict=True))
     side.top = (first, second)
     side.size = side.size + slot.astype(jnp.int32)
@@ -121,7 +121,7 @@ def vacate(side: Side, gone: Array) -> None:
 
 
 def discard_slots(side: Side, gone: Array) -> None:
-    """Discard what is in the slots bool[4], by slot, each from the bottom up (R36)."""
+    """Discard the contents of the slots bool[4], by slot, each from the bottom up (R36)."""
     size = jnp.where(gone, side.size, 0)
     onto = side.count(Zone.DISCARD) + jnp.cumsum(size, dtype=jnp.int32) - size  # [4]
     here = (side.zone[:, None] == slots()[None, :] + Zone.STACKS) & gone[None, :]

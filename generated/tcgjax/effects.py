@@ -1,27 +1,27 @@
-"""What every code of an effect does, as numbers: effects.csv, one row a code, read when imported.
+"""The meaning of every effect code as numbers: effects.csv, one row a code, read when imported.
 
-An attack, an ability and a trainer card have one effect at most, and all go through one pipeline
+An attack, an ability and a trainer card have one effect at most, and all use one pipeline
 (attack.py, apply.py) that reads its numbers here. An empty cell is 0. The columns:
 
 - where: where a trainer card may be played or an ability used (R90 to R114), one of WHERE.
-- names: names of Pokemon that the effect speaks of, separated by |.
-- coins: how many are flipped; UNTIL_TAILS: until tails. use: `needed`: with tails no effect follows
-  the damage; `nothing`: with tails there is no damage either (R59).
+- names: names of Pokemon to which the effect refers, separated by |.
+- coins: the number flipped; UNTIL_TAILS: until tails. use: `needed`: with tails no effect follows
+the damage; `nothing`: with tails there is no damage either (R59).
 - plus, times: damage for each heads. both: damage if all are heads. tails: damage to itself for
   each tails.
-- count: what is counted, one of COUNTS; count_type, extra: of which type, how many (R120);
-  count_plus, count_times: damage for each.
-- aim: what is chosen for damage; aim_damage: how much. spread: damage to the other's Bench. picks,
-  pick_damage: R125. self_damage: R126.
-- heal: how much; each: from each own Pokemon. drain: R127.
+- count: the thing counted, one of COUNTS; count_type, extra: its type, the number needed (R120);
+count_plus, count_times: damage for each.
+- aim: the target to choose for damage; aim_damage: the amount. spread: damage to the other's
+Bench. picks, pick_damage: R125. self_damage: R126.
+- heal: the amount; each: from each own Pokemon. drain: R127.
 - condition, poison: of the other's Active Pokemon. no_attack, no_retreat, weaken, guard, immune,
   no_supporters: R129 to R131.
-- discard, discards: energies of which type, how many; `all`. discard_foe: R133.
-- attach: energy of which type; attach_to: where. per_heads: one for each heads.
-- draw, foe_draw: cards. peek: R87. reveal, discard_hand: the other's hand. search, search_to: which
-  Pokemon of the deck, where to. pile: what is moved as a whole, one of PILES.
-- ask: what is asked when all else is done.
-- quick, bonus, blaze: what holds for this turn (R46, R60).
+- discard, discards: the type of energies, their number; `all`. discard_foe: R133.
+- attach: the type of energy; attach_to: the target. per_heads: one for each heads.
+- draw, foe_draw: cards. peek: R87. reveal, discard_hand: the other's hand. search, search_to: the
+Pokemon of the deck, its new place. pile: the pile moved as a whole, one of PILES.
+- ask: the choice opened when all else is done.
+- quick, bonus, blaze: effects for this turn (R46, R60).
 - shell, counter, silence: abilities always at work (R115, R116). copy: R139.
 """
 
@@ -86,14 +86,14 @@ def _number(column: str, text: str, groups: tuple[tuple[str, ...], ...]) -> int:
     return int(text or 0)
 
 
-#: The columns; what every code does; the names that effects speak of: group n, from 1, at n - 1.
+#: The columns; the row of every code; the names that effects refer to: group n, from 1, at n - 1.
 COLUMNS, EFFECTS, GROUPS = _read()
 #: Number of a code: its place among all codes, from 1; 0 is no effect.
 NUMBERS = {"": 0} | {code: number for number, code in enumerate(codes(), 1)}
 _TABLE = np.array(
     [[0] * len(COLUMNS), *([EFFECTS[code][c] for c in COLUMNS] for code in codes())], np.int16
 )
-#: What the choice of R108 does, which a state does not keep.
+#: The damage after the choice of R108, which a state does not keep.
 SNIPE = max(row["aim_damage"] for row in EFFECTS.values() if row["ask"] == ASKS.index("snipe"))
 #: The group whose attacks `blaze` helps (R99).
 BLAZING = max(row["names"] for row in EFFECTS.values() if row["blaze"])

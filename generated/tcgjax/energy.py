@@ -1,4 +1,4 @@
-"""Energy: attached, counted, discarded; what a retreat costs (R45 to R47, R132, R133)."""
+"""Energy: attached, counted, discarded; the cost of a retreat (R45 to R47, R132, R133)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lose(side: Side, amounts: Array) -> None:
 
 
 def named(side: Side, kind: Array, count: Array) -> Array:
-    """Return i32[8]: so many of a type, or all for the type ALL, as far as there are (R132)."""
+    """Return i32[8]: up to `count` energies of a type, or all for the type ALL (R132)."""
     have = side.energy[0]
     some = jnp.where(kinds() == kind, jnp.minimum(have, count), 0)
     return jnp.where(kind == ALL, have, some)
@@ -47,17 +47,17 @@ def picked(game: Game, side: Side, when: Array) -> Array:
 
 
 def retreat_cost(game: Game) -> Array:
-    """Return i32[]: what the Active Pokemon's retreat costs now (R46)."""
+    """Return i32[]: the present cost of the Active Pokemon's retreat (R46)."""
     return cheaper(game.me.fact("retreat")[0], game.quick)
 
 
 def cheaper(cost: Array, quick: Array) -> Array:
-    """Return i32[]: what a retreat of this cost i32[] costs after so many X Speeds (R46)."""
+    """Return i32[]: the cost i32[] of a retreat after so many X Speeds (R46)."""
     return jnp.maximum(cost - quick, 0)
 
 
 def pay(game: Game, left: Array, when: Array) -> Array:
-    """Discard what must go of `left` energies i32[]; i32[]: how many are still to choose (R47)."""
+    """Discard forced ones of `left` energies i32[]; i32[]: the number still to choose (R47)."""
     have = game.me.energy[0]
     total = jnp.sum(have, dtype=jnp.int32)
     alike = jnp.sum(have > 0, dtype=jnp.int32) <= 1

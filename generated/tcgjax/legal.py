@@ -1,4 +1,4 @@
-"""What the player who is asked may do: the mask of the 128 actions (R31 to R52)."""
+"""The legal action mask of the acting player: 128 actions (R31 to R52)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = jax.Array
 
 
 def mask(game: Game) -> Array:
-    """Return bool[128]: the legal actions of the player who is asked; of a game that goes on."""
+    """Return bool[128]: the legal actions of the acting player, in a game that is not over."""
     turn, me = game.ask == Ask.TURN, game.me
     everywhere = _everywhere(game)
     hand = _hand(me)
@@ -95,7 +95,7 @@ def _everywhere(game: Game) -> Array:
 
 
 def _plays(game: Game, hand: tuple[Array, Array], everywhere: Array) -> Array:
-    """Return bool[10, 5]: which cards of the hand may be played in a turn, on what."""
+    """Return bool[10, 5]: the cards of the hand that may be played in a turn, and their targets."""
     me, foe = game.me, game.foe
     kind, stage, where = (cards.fact(name, hand) for name in ("kind", "stage", "where"))
     there = hand[1] > 0
@@ -124,7 +124,7 @@ def _plays(game: Game, hand: tuple[Array, Array], everywhere: Array) -> Array:
 
 
 def _usable(game: Game, everywhere: Array) -> Array:
-    """Return bool[4]: whose ability may be used (R76, R106 to R114)."""
+    """Return bool[4]: the slots whose ability may be used (R76, R106 to R114)."""
     me, foe = game.me, game.foe
     active = slots() == 0
     pulls = jnp.any(foe.benched & (foe.fact("stage") == 0))
@@ -156,7 +156,7 @@ def choices(game: Game) -> Array:
 
 
 def aimed_at(game: Game, aim: Array) -> tuple[Array, Array]:
-    """Return bool[4] of my slots and of the other's: what an attack may choose to hurt (R56)."""
+    """Return bool[4] of my slots and of the other's: the legal targets of an attack (R56)."""
     own = game.me.benched & (aim == AIMS.index("own-bench"))
     all_, bench = (aim == AIMS.index(name) for name in ("foe", "foe-bench"))
     return own, (game.foe.there & all_) | (game.foe.benched & bench)
@@ -168,6 +168,6 @@ def attachable(side: Side, kind: Array) -> Array:
 
 
 def copyable(side: Side) -> Array:
-    """Return bool[8]: which attack of which slot may be copied (R139)."""
+    """Return bool[8]: the attacks, by slot, that may be copied (R139)."""
     usable = side.fact("usable")[:, None] >> jnp.arange(ATTACKS, dtype=jnp.int32)[None, :]
     return ((usable & 1) == 1).reshape(8)

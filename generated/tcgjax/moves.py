@@ -1,4 +1,4 @@
-"""What an action means, and what it does before any effect: cards played, energy, retreats."""
+"""The meaning of an action, and its part before any effect: cards played, energy, retreats."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = jax.Array
 
 
 class Move(NamedTuple):
-    """A legal action: of which kind it is, bool[], and where, i32[].
+    """A legal action: its kind, bool[] each, and its place, i32[].
 
-    slot: what is played on, attached to, retreated for, used or discarded. option: what is chosen.
+    slot: the slot played on, attached to, retreated for, used or discarded. option: the choice.
     """
 
     ends: Array
@@ -36,10 +36,10 @@ class Move(NamedTuple):
 
 
 class Retreat(NamedTuple):
-    """What becomes of a retreat.
+    """The outcome of a retreat.
 
-    goes: bool[], the Active Pokemon goes now. slot: i32[], for which slot, now or when all is paid.
-    left: i32[], how many energies are still to choose.
+    goes: bool[], the Active Pokemon goes now. slot: i32[], its replacement's slot, now or when all
+    is paid. left: i32[], the number of energies still to choose.
     """
 
     goes: Array
@@ -48,7 +48,7 @@ class Retreat(NamedTuple):
 
 
 def meant(action: Array) -> Move:
-    """Return what the action i32[] means."""
+    """Return the meaning of the action i32[]."""
 
     def within(first: int, count: int) -> Array:
         return (action >= first) & (action < first + count)
@@ -110,7 +110,7 @@ def attach(game: Game, move: Move) -> None:
 
 
 def retreat(game: Game, move: Move) -> Retreat:
-    """Begin a retreat or go on to pay it (R45 to R47)."""
+    """Begin a retreat or continue to pay it (R45 to R47)."""
     me = game.me
     pays = game.ask == Ask.PAY
     one = (energy.kinds() == move.option + 1) & pays

@@ -12,14 +12,14 @@ class Zone:
 
 
 class Ask:
-    """What the player who acts is asked for."""
+    """The choice open to the player who acts."""
 
     TURN, ACTIVE, BENCH, PROMOTE, PAY, DAMAGE = map(int, tuple(layout.Ask)[:6])
     ATTACH, SWITCH, PUSHED, PULL, SNIPE, COPY = map(int, tuple(layout.Ask)[6:])
 
 
 class Then:
-    """What follows the choice of a new Active Pokemon."""
+    """The continuation after the choice of a new Active Pokemon."""
 
     TURN, CHECKUP, NEXT = map(int, layout.Then)
 

@@ -1,4 +1,4 @@
-"""What both players see (R20, R37, R86 to R89)."""
+"""Both players' observations (R20, R37, R86 to R89)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = jax.Array
 
 #: Added to the number of a card that the other player knows.
 _SHOWN = 1024
-#: How many places of each zone are seen.
+#: The number of visible places of each zone.
 _COUNTS = {Zone.DECK: PEEKED, Zone.HAND: HAND, Zone.DISCARD: DECK} | {
     Zone.STACKS + slot: STACK for slot in range(SLOTS)
 }
@@ -38,7 +38,7 @@ def _numbers(*values: Array) -> Array:
 
 
 def _head(state: State) -> list[Array]:
-    """Return what is not of a side, i32[12] for each player."""
+    """Return the part that is not of a side, i32[12] for each player."""
     goes_on = state.winner == 0
     return [
         _numbers(
@@ -79,7 +79,7 @@ def _laid(state: State) -> dict[int, Array]:
 
 
 def _sides(state: State, laid: dict[int, Array]) -> tuple[Array, Array]:
-    """Return what its owner and what the other player sees of each side, i32[2, 109] both."""
+    """Return each side as its owner and as the other player see it, i32[2, 109] both."""
 
     def count(zone: int) -> Array:
         return jnp.sum(state.zone == zone, axis=1, dtype=jnp.int32)
@@ -124,7 +124,7 @@ def _sides(state: State, laid: dict[int, Array]) -> tuple[Array, Array]:
 
 
 def _slots(state: State, laid: dict[int, Array]) -> Array:
-    """Return i32[2, 56]: what stands in the slots."""
+    """Return i32[2, 56]: the contents of the slots."""
     stacks = [laid[Zone.STACKS + slot] for slot in range(SLOTS)]
     entered = (state.entered == state.turn) & (state.turn > 0)
     parts = [

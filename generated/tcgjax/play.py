@@ -1,4 +1,4 @@
-"""Games as a user calls them: begin, play on, look."""
+"""The public functions of a game: begin, play on, observe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = jax.Array
 
 
 class View(NamedTuple):
-    """What both players see: obs i16[2, 267], legal bool[2, 128], reward f32[2]."""
+    """Both players' views: obs i16[2, 267], legal bool[2, 128], reward f32[2]."""
 
     obs: Array
     legal: Array
@@ -74,7 +74,7 @@ def _dealt(draws: Draws, listed: Array, most: Array) -> tuple[Array, Array]:
 
 @in_parts
 def step(state: State, action: Array) -> State:
-    """Play the action i32[2] of the player who is asked; an illegal one changes nothing (R51)."""
+    """Play the action i32[2] of the acting player; an illegal one changes nothing (R51)."""
     goes_on = state.winner == 0
     game, legal = stage(goes_on, _begin, state)
     played = jnp.where(state.asked == 1, action[1], action[0]).astype(jnp.int32)
@@ -96,7 +96,7 @@ def _begin(state: State) -> tuple[Game, Array]:
 
 @in_parts
 def view(state: State) -> View:
-    """Return what the players see and may do."""
+    """Return both players' observations, legal actions and rewards."""
     asked = jnp.arange(2, dtype=jnp.int32) == state.asked.astype(jnp.int32)
     acts = asked & (state.winner == 0)
     shown, legal = stage(state.turn >= 0, _seen, state)

@@ -1,8 +1,8 @@
-"""Parts of a step that are compiled apart.
+"""Parts of a step that are compiled separately.
 
-XLA fuses element-wise code into whatever follows and computes what several results need anew for
-each of them. A conditional ends a fusion, and skips a part that no game of the batch needs. Under
-`jax.vmap` a conditional of each game would become a selection; these have a rule of their own.
+XLA fuses element-wise code into its consumers and recomputes a shared value for each of
+them. A conditional ends a fusion, and skips a part that no game of the batch needs. Under
+`jax.vmap` a conditional of each game would become a selection; these have a vmap rule of their own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _made(cls: type[Record], names: tuple[str, ...], values: Any) -> Record:
     return record
 
 
-#: Games that a large batch is played at a time.
+#: The number of games of a large batch that are played at a time.
 _PART = 1024
 #: In batches of fewer games than this a rare part runs for all of them.
 _SMALL = 128
@@ -56,11 +56,11 @@ _SHARE = 8
 
 
 def stage(when: Array, part: Callable[..., Any], *given: Any, rare: bool = False) -> Any:
-    """Run `part(*given)` where any game of the batch needs it; returns what it returns.
+    """Run `part(*given)` where any game of the batch needs it; return its result.
 
-    when: bool[], where it has an effect. given: trees of arrays, all that the part looks at; it
+    when: bool[], where it has an effect. given: trees of arrays, all the inputs of the part, which
     may write to the records among them. The result is zeros where the part does not run. In a
-    batch it runs for all games or none, so it has to look itself at where it has an effect.
+    batch it runs for all games or none, so it has to check itself where it has an effect.
     rare: few games of a batch need the part, which then runs for those alone, gathered.
     """
     leaves, shape = jax.tree.flatten(given)
@@ -110,10 +110,10 @@ def stage(when: Array, part: Callable[..., Any], *given: Any, rare: bool = False
 
 
 def in_parts(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, which in a large batch runs for a part after the other.
+    """Return `function`, which plays a large batch one part after the other.
 
-    Between two conditionals all that a part of a step has made lies in memory: of one part it
-    stays in the processor's cache.
+    Between two conditionals all results of a step's part lie in memory. Those of one part of a
+    batch stay in the processor's cache.
     """
     wrapped = custom_vmap(function)
 
@@ -138,7 +138,7 @@ def _gathered(
     lanes: list[Array],
     blank: list[Array],
 ) -> list[Array]:
-    """Return `blank` [N, ...] with what `run` gives of those lanes that bool[N] names."""
+    """Return `blank` [N, ...] with the result of `run` in the lanes of bool[N]."""
     size = len(needed)
     few = size // _SHARE
 
@@ -160,7 +160,7 @@ def _gathered(
 
 
 def _write(record: Any, after: Any) -> None:
-    """Write what a part has changed to the record that it was given."""
+    """Write a part's changes to the record that it was given."""
     if isinstance(record, Record):
         for name, value in vars(after).items():
             old = vars(record)[name]

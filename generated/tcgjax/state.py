@@ -1,7 +1,7 @@
-"""A game's state as the contract has it, and as a step works on it.
+"""A game's state in the contract's form, and in the form used inside a step.
 
-Inside a step the sides are `me`, whose turn it is (before turn 1: who places), and `foe`; numbers
-are i32 and flags bool. A step writes to these objects in place while it is traced.
+Inside a step the sides are `me`, whose turn it is (before turn 1: the placing player), and `foe`;
+numbers are i32 and flags bool. A step writes to these objects in place while it is traced.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ State = NamedTuple("State", [(field.name, jax.Array) for field in STATE])  # pyr
 State.__doc__ = "One game: the fields of the contract, in its types and shapes."
 DTYPES = {field.name: field.dtype for field in STATE}
 
-#: Fields of which each player has one, and the others that a step changes.
+#: Fields with one value per player, and the others that a step changes.
 OF_SIDE = (
     "zone", "place", "shown", "peeked", "damage", "energy", "entered", "used", "condition",
     "poisoned", "burned", "no_attack", "no_retreat", "weakened", "weakened_until", "guarded",
@@ -37,7 +37,7 @@ ASLEEP, PARALYZED, CONFUSED = 1, 2, 3
 
 
 class Side(Record):
-    """One player's part: the fields of OF_SIDE, and what follows from them.
+    """One player's part: the fields of OF_SIDE, and values derived from them.
 
     cards: both words i32[20] of the deck list. top: both words i32[4] of the stacks' top cards, 0
     of an empty slot; size: i32[4], cards in the stacks; both are kept as the stacks change. types:
@@ -64,14 +64,14 @@ class Side(Record):
         return cards.fact(name, self.top)
 
     def count(self, zone: int) -> Array:
-        """Return i32[]: how many cards are in a zone."""
+        """Return i32[]: the number of cards in a zone."""
         return jnp.sum(self.zone == zone, dtype=jnp.int32)
 
 
 class Game(Record):
     """A game in a step: me, foe, rules by name, draws, and the fields of OF_GAME.
 
-    asks_foe: bool[], whether it is the foe who is asked. passes: bool[], whether the turn, or the
+    asks_foe: bool[], whether the foe has the choice. passes: bool[], whether the turn, or the
     placing, passes to the foe in this step. open: bool[], whether a choice is. first: bool[],
     whether I go or went first.
     """
@@ -99,7 +99,7 @@ def _side(fields: dict[str, Any]) -> Side:
 
 
 def opened(state: State) -> Game:
-    """Return the game as a step works on it."""
+    """Return the game in the form used inside a step."""
     turned = state.player == 1
 
     def both(name: str) -> tuple[Array, Array]:
@@ -126,7 +126,7 @@ def opened(state: State) -> Game:
 
 
 def closed(game: Game, state: State) -> State:
-    """Return the state that a step has made of `state`."""
+    """Return the state after a step of `state`."""
     turned = state.player == 1
     new: dict[str, Array] = {}
     for name in OF_SIDE:

@@ -1,4 +1,4 @@
-"""Conditions, effects on a Pokemon, and what happens after a turn (R70 to R79)."""
+"""Conditions, effects on a Pokemon, and the checkup after a turn (R70 to R79)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clear(side: Side, when: Array) -> None:
 
 
 def expire(game: Game, when: Array) -> None:
-    """End what lasts for this turn, where `when` (R75)."""
+    """End effects that last for this turn, where `when` (R75)."""
     me, foe = game.me, game.foe
     me.current = jnp.where(when, 0, me.current)
     for name in ("bonus", "blaze", "quick"):
@@ -44,7 +44,7 @@ def expire(game: Game, when: Array) -> None:
 
 
 def checkup(game: Game, when: Array) -> None:
-    """Let conditions do what they do after a turn, where `when` (R72, R73)."""
+    """Apply conditions after a turn, where `when` (R72, R73)."""
     both = (game.me, game.foe)
     active = slots() == 0
     for side in both:

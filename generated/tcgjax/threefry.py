@@ -40,7 +40,7 @@ def scaled(word: Array, count: Array) -> Array:
 
 
 class Draws(Record):
-    """The draws of one step. made: i32[], how many there were so far."""
+    """The draws of one step. made: i32[], the number made so far."""
 
     def __init__(self, seed: Array, draws: Array, heads: Array) -> None:
         self._key = (seed[0], seed[1])
@@ -80,12 +80,12 @@ class Draws(Record):
 
 
 def heads_among(flipped: Array, count: Array) -> Array:
-    """Return i32[]: how many of the first `count` coins, at most 31, show heads."""
+    """Return i32[]: the number of heads among the first `count` coins, at most 31."""
     kept = (np.uint32(1) << count.astype(jnp.uint32)) - np.uint32(1)
     return jax.lax.population_count(flipped & kept).astype(jnp.int32)
 
 
 def heads_until_tails(flipped: Array) -> Array:
-    """Return i32[]: how many coins show heads before the first that does not (R13)."""
+    """Return i32[]: the number of heads before the first tails (R13)."""
     run = flipped & ~(flipped + np.uint32(1))
     return jax.lax.population_count(run).astype(jnp.int32)

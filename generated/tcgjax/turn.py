@@ -1,4 +1,4 @@
-"""The course of a step: an action, what follows, knock-outs, the end of a turn, the next."""
+"""The course of a step: an action, its consequences, knock-outs, the end of a turn, the next."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TIE = 3
 
 
 class Plan(NamedTuple):
-    """What a step does after the effect of an action.
+    """The part of a step after the effect of an action.
 
     pushes, switches: bool[], the foe's, the own Active Pokemon changes places. slot: i32[], with
-    which slot. look: bool[], knock-outs are looked at. scrapped: bool[4], fossils to discard.
-    settles: bool[], what is in play is settled: no choice is open. then: i32[], a Then. next:
+    which slot. look: bool[], check for knock-outs. scrapped: bool[4], fossils to discard.
+    settles: bool[], the board is settled: no choice is open. then: i32[], a Then. next:
     bool[], the first turn begins.
     """
 
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 
 
 def play(game: Game, action: Array) -> None:
-    """Play a legal action i32[] of a game that goes on."""
+    """Play a legal action i32[] of a game that is not over."""
     move = moves.meant(action)
     always = game.winner == 0
     code, begins, retreat = stage(always, _act, game, move)
@@ -59,9 +59,9 @@ def play(game: Game, action: Array) -> None:
 def take_effect(
     game: Game, move: moves.Move, code: Array, begins: Array, retreat: moves.Retreat
 ) -> Plan:
-    """Do an attack, or what a trainer card or ability does, up to the next choice if it asks.
+    """Apply an attack, a trainer card or an ability, up to the choice that it may open.
 
-    code: i32[], the effect that is no attack's, where bool[] `begins`.
+    code: i32[], the effect other than an attack's, where bool[] `begins`.
     """
     always = game.winner == 0
     hit = stage(always, strike, game, move, code, begins)
@@ -73,7 +73,7 @@ def take_effect(
 def ask(
     game: Game, when: Array, what: Array | int, foe: Array | bool = False, **more: Array | int
 ) -> None:
-    """Ask this where `when`; more: values of left, arg, attack, then."""
+    """Open this choice where `when`; more: values of left, arg, attack, then."""
     game.ask = jnp.where(when, what, game.ask)
     game.asks_foe = jnp.where(when, foe, game.asks_foe)
     for name, value in more.items():
@@ -82,10 +82,10 @@ def ask(
 
 
 def _act(game: Game, move: moves.Move) -> tuple[Array, Array, moves.Retreat]:
-    """Do what the action does before any effect.
+    """Play the action's part before any effect.
 
-    Returns the code i32[] of a trainer's effect or an ability, bool[] whether one begins, and what
-    becomes of a retreat.
+    Returns the code i32[] of a trainer's effect or an ability, bool[] whether one begins, and the
+    outcome of a retreat.
     """
     me = game.me
     code, trainer = moves.play_card(game, move)
@@ -100,7 +100,7 @@ def _act(game: Game, move: moves.Move) -> tuple[Array, Array, moves.Retreat]:
 def _plan(
     game: Game, move: moves.Move, hit: Strike, retreat: moves.Retreat, asks: Array, count: Array
 ) -> Plan:
-    """Make the choices that are no attack's beginning, and find what follows and what is asked."""
+    """Apply choices that begin no attack; find the consequences and the next choice."""
     foe = game.foe
     chose = {asked: game.ask == asked for asked in ASKED}
     energy.attach(game.me, deck.at(move.option, chose[Ask.ATTACH]), hit.row.attach, jnp.int32(1))
@@ -141,7 +141,7 @@ def _plan(
 
 
 def _settle(game: Game, plan: Plan) -> None:
-    """Change Active Pokemon and look at knock-outs (R58, R81 to R83)."""
+    """Exchange Active Pokemon and check for knock-outs (R58, R81 to R83)."""
     deck.swap(game.me, plan.slot, plan.switches)
     deck.swap(game.foe, plan.slot, plan.pushes)
     knock_out(game, plan.look, plan.scrapped)
@@ -149,9 +149,9 @@ def _settle(game: Game, plan: Plan) -> None:
 
 
 def knock_out(game: Game, look: Array, scrapped: Array | None = None) -> None:
-    """Knock out who has to be, where `look`, and see who has won (R81, R82).
+    """Knock out every Pokemon that is due, where `look`, and judge who has won (R81, R82).
 
-    scrapped: bool[4], what is discarded of mine without a point (R35).
+    scrapped: bool[4], the own fossils discarded without a point (R35).
     """
     sides = (game.me, game.foe)
     for side, other in (sides, sides[::-1]):
@@ -169,7 +169,7 @@ def knock_out(game: Game, look: Array, scrapped: Array | None = None) -> None:
 
 
 def promote(game: Game, when: Array, then: Array | int) -> None:
-    """Ask who has no Active Pokemon for one, the foe first (R83)."""
+    """Ask a player without an Active Pokemon for one, the foe first (R83)."""
     me, foe = game.me.lacks_active, game.foe.lacks_active
     ask(game, when & (game.winner == 0) & (me | foe), Ask.PROMOTE, foe, then=then)
 
@@ -184,7 +184,7 @@ def _end_turn(game: Game, ends: Array) -> None:
 
 
 def close(game: Game, when: Array) -> None:
-    """End the game in a tie after its last turn, where `when` a turn is over (R84)."""
+    """Where `when` a turn is over, end the game in a tie if that was the last (R84)."""
     late = when & (game.winner == 0) & (game.turn >= game.rules["turns"])
     game.winner = jnp.where(late, _TIE, game.winner)
 

@@ -12,15 +12,15 @@ MBC1, MBC2, MBC3, MBC5 = 0x01, 0x05, 0x11, 0x19
 
 
 @pytest.mark.parametrize("kind", [MBC1, MBC2, MBC3, MBC5])
-def test_a_bank_is_switched_under_the_running_code(lab, kind):
-    """The next instruction is the new bank's; calls, returns and interrupts go on in it."""
+def test_a_bank_is_switched_under_the_running_code(twinstep_lab, kind):
+    """The next instruction is the new bank's; calls, returns and interrupts continue in it."""
     banks = 8
     program = Program(kind, banks).code("di").write("TAC", 5).write("IE", 4)
     program.put(0x50, bytes((0xC3, 0x00, 0x60)))  # the timer's handler lies in the banks too
     program.code("ld hl, $C000\nld b, 1\nei").jump(0x4000)
     for bank in range(1, banks):
         start = bank * 0x4000
-        # After the switch the same address goes on with other bytes.
+        # After the switch the same address continues with other bytes.
         text = f"""
             ld a, {bank * 17}
             ld [hl+], a
@@ -43,14 +43,14 @@ def test_a_bank_is_switched_under_the_running_code(lab, kind):
         program.data[start + 0x100 : start + 0x105] = bytes((0x3E, bank, 0x22, 0xC9, 0x00))
         handler = Program().put(0, f"push af\nld a, {bank}\nld [$C900], a\npop af\nreti").data[:16]
         program.data[start + 0x2000 : start + 0x2010] = handler
-    console.play(lab, [program.rom()], steps=10)
+    console.play(twinstep_lab, [program.rom()], steps=10)
 
 
 @pytest.mark.parametrize("banks", [2, 4, 8])
-def test_code_across_the_end_of_bank_0(lab, banks):
+def test_code_across_the_end_of_bank_0(twinstep_lab, banks):
     """PyBoy fetches opcodes at 3FFE and 3FFF from the end of the bank before the switched one.
 
-    With bank 0 switched in it would read outside its memory: nothing that could be required.
+    With bank 0 switched in it would read outside its memory, so nothing could be required.
     """
     rng = np.random.default_rng(51)
     programs = []
@@ -64,7 +64,7 @@ def test_code_across_the_end_of_bank_0(lab, banks):
         for bank in range(banks):
             end = bank * 0x4000 + 0x3FF8
             program.data[end : end + 4] = bytes(4)
-            # What ends one bank and begins the next fits together in each order.
+            # The end of one bank and the beginning of the next fit together in each order.
             program.data[end + 4 : end + 8] = bytes(int(rng.choice(opcodes[:5])) for _ in range(4))
             if bank & 1:  # the opcode at 3FFE takes the byte behind it
                 program.data[end + 6] = int(rng.choice((0x3E, 0x06, 0xC6, 0x01)))
@@ -80,4 +80,4 @@ def test_code_across_the_end_of_bank_0(lab, banks):
             "ld a, e\nld [hl+], a\npop bc\nld a, h\nand $C7\nld h, a\n" + f"jp {again}",
         )
         programs.append(program.rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)

@@ -34,28 +34,28 @@ def _programs(rng, values, count=3, waits=LONG, reads=("LY", "STAT"), interrupts
     [_PLACES, _SHADES, {"LCDC": _ON}, _PLACES | _SHADES | {"LCDC": _ON}],
     ids=["scroll-and-window", "palettes", "lcdc", "all"],
 )
-def test_registers_written_within_pictures(lab, values, waits):
+def test_registers_written_within_pictures(twinstep_lab, values, waits):
     """At any time of a line; the picture shows from which line on."""
     rng = np.random.default_rng(len(values) + len(waits))
-    console.play(lab, list(_programs(rng, values, waits=waits)), steps=20)
+    console.play(twinstep_lab, list(_programs(rng, values, waits=waits)), steps=20)
 
 
-def test_the_lcd_switched_within_pictures(lab):
+def test_the_lcd_switched_within_pictures(twinstep_lab):
     """Off and on at any time, with the window and palettes: short pictures, and blank ones."""
     rng = np.random.default_rng(41)
     values = {"LCDC": (0x11, 0x31, *_ON), "BGP": (-1,), "WY": (0, 30, 143), "WX": (7, 30)}
     waits = (*LONG, 8000, 40000)
-    console.play(lab, list(_programs(rng, values, waits=waits)), steps=50)
+    console.play(twinstep_lab, list(_programs(rng, values, waits=waits)), steps=50)
 
 
 @pytest.mark.parametrize("skip", [2, 5])
-def test_writes_within_pictures_that_are_not_drawn(lab, skip):
+def test_writes_within_pictures_that_are_not_drawn(twinstep_lab, skip):
     rng = np.random.default_rng(42)
     values = _PLACES | _SHADES | {"LCDC": (*_ON, *_ON, 0x11)}
-    console.play(lab, list(_programs(rng, values, 2)), steps=20, skip=skip)
+    console.play(twinstep_lab, list(_programs(rng, values, 2)), steps=20, skip=skip)
 
 
-def test_memory_written_between_and_within_lines(lab):
+def test_memory_written_between_and_within_lines(twinstep_lab):
     """Tiles, maps and sprites change at any time of a line, through each way of writing."""
     rng = np.random.default_rng(43)
     programs = []
@@ -84,20 +84,20 @@ def test_memory_written_between_and_within_lines(lab):
                 program.word(0x21, address).emit(0x36, value, 0xCB, 0xDE)
             program.wait(int(rng.choice((0, 4, 8, 20, 60, 140))))
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=16)
+    console.play(twinstep_lab, programs, steps=16)
 
 
-def test_the_stat_interrupt_draws_a_split_screen(lab):
-    """As games do: HALT until a line, then new registers, with all of STAT's sources."""
+def test_the_stat_interrupt_draws_a_split_screen(twinstep_lab):
+    """HALT until a line, then new registers, as in games, with all of STAT's sources."""
     rng = np.random.default_rng(44)
     values = _PLACES | {
         "STAT": (8, 32, 64, 0x48, 0x78), "LYC": tuple(range(0, 154, 7)), "LCDC": (0x91, 0xB3),
     }  # fmt: skip
     programs = _programs(rng, values, 4, SHORT, ("LY", "STAT", "IF"), interrupts=0x03)
-    console.play(lab, list(programs), steps=25)
+    console.play(twinstep_lab, list(programs), steps=25)
 
 
-def test_sprites_can_be_read_once_the_lcd_is_off_whenever_it_goes_off(lab):
+def test_sprites_can_be_read_once_the_lcd_is_off_whenever_it_goes_off(twinstep_lab):
     """Also between LY's count and mode 2 of its first picture."""
     programs = []
     for wait in range(400, 500, 4):
@@ -105,13 +105,13 @@ def test_sprites_can_be_read_once_the_lcd_is_off_whenever_it_goes_off(lab):
         program.write("LCDC", 0x91).wait(wait).code("xor a\nldh [$40], a\nld a, [hl]")
         program.code("ld [$C000], a\nld de, $FE10\nld a, [de]\nld [$C001], a")
         programs.append(program.rest().rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)
 
 
 @pytest.mark.parametrize("stat", [0x00, 0x40, 0x48])
 @pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
-def test_the_lcd_switched_on_compares_its_line_when_stat_asks_for_it(lab, stat, first):
-    """Right behind EI, where the write does not end what runs."""
+def test_the_lcd_switched_on_compares_its_line_when_stat_asks_for_it(twinstep_lab, stat, first):
+    """Right after EI, where the write does not end the slice."""
     programs = []
     for line in (0, 1):
         program = off(Program()).put(0x48, "ldh a, [$04]\nld [$C100], a\nreti")
@@ -119,4 +119,4 @@ def test_the_lcd_switched_on_compares_its_line_when_stat_asks_for_it(lab, stat, 
         program.code(f"xor a\nldh [$04], a\nld a, $91\n{first}\nldh [$40], a\nldh a, [$0F]")
         program.code("ld [$C101], a\nldh a, [$41]\nld [$C102], a").wait(4000)
         programs.append(program.rest().rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)

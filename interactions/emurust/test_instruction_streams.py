@@ -1,4 +1,4 @@
-"""Level 2: streams of instructions that Hypothesis thinks up, and shrinks to the shortest."""
+"""Level 2: streams of instructions that Hypothesis generates, and shrinks to the shortest."""
 
 from typing import NamedTuple
 
@@ -13,16 +13,16 @@ from twinstep.properties.emurust.scripts import counting_handlers
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
-#: A jump to drawn places would leave the program, and so would a return behind a moved stack.
+#: A jump to drawn places would leave the program, and so would a return after the stack has moved.
 LEAVING = ("jp", "call", "ret", "reti", "stop")
 STEADY: dict[str, list[Op]] = {}
 for _op in OPS:
     if _op.mnemonic not in LEAVING and _op.operands[:1] != ("sp",):
         STEADY.setdefault(_op.mnemonic, []).append(_op)
-#: Played in one example. Hypothesis draws short lists unless it is told not to; what a failure does
-#: not need becomes `nop`.
+#: Played in one example. Hypothesis draws short lists by default; instructions that a failure does
+#: not need become `nop`.
 PROGRAMS, SHORTEST, LONGEST = 8, 24, 60
-#: VRAM, OAM, hardware registers and HRAM are small beside the rest; they are drawn as often.
+#: VRAM, OAM, hardware registers and HRAM are small compared with the rest; they are drawn as often.
 ADDRESSES = st.one_of(
     *(st.integers(first, last) for first, last in (
         (0xC000, 0xDFFF), (0x8000, 0x9FFF), (0xFE00, 0xFEFF), (0xFF00, 0xFFFF), (0x0000, 0xFFFF),
@@ -43,7 +43,7 @@ def _instructions(draw):
 
 
 class Stream(NamedTuple):
-    """Instructions that are begun again at their end, with interrupts between."""
+    """Instructions that are started again at their end, with interrupts between."""
 
     tac: int
     stat: int
@@ -72,6 +72,6 @@ STREAMS = st.builds(
     suppress_health_check=list(HealthCheck),
 )
 @given(streams=st.lists(STREAMS, min_size=1, max_size=PROGRAMS))
-def test_streams_that_hypothesis_finds_agree(lab, streams):
+def test_streams_that_hypothesis_finds_agree(twinstep_lab, streams):
     """Three frames of each; the report has the simplest that differs."""
-    console.play(lab, [stream.rom() for stream in streams], steps=[0, 5, 0])
+    console.play(twinstep_lab, [stream.rom() for stream in streams], steps=[0, 5, 0])

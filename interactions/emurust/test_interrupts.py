@@ -10,7 +10,7 @@ from twinstep.properties.emurust.scripts import counting_handlers, script
 pytestmark = [pytest.mark.level2, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
 RING = "ld a, h\nand $CF\nld h, a"
-#: A handler that notes what was pushed, and when.
+#: A handler that records the pushed address and the time.
 NOTES = """
     push af
     push hl
@@ -42,7 +42,7 @@ def _noted(program):
 
 
 @pytest.mark.parametrize("sleep", ["halt", "nop\nnop\nhalt", "nop\nnop\nnop", "inc [hl]\nhalt"])
-def test_the_timer_wakes_a_halt_about_the_delay_of_ei(lab, sleep):
+def test_the_timer_wakes_a_halt_about_the_delay_of_ei(twinstep_lab, sleep):
     """TIMA overflows from before EI to after HALT: the PC that is pushed, and the clock then."""
     programs = []
     for tac, steps in ((5, 24), (6, 12)):
@@ -55,13 +55,13 @@ def test_the_timer_wakes_a_halt_about_the_delay_of_ei(lab, sleep):
                 program.code(f"{first}\n{sleep}\nnop\ninc a\nnop\ndi")
                 _noted(program)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
 @pytest.mark.parametrize("first", ["ei", "ei\nnop"], ids=["behind-ei", "later"])
 @pytest.mark.parametrize("register", ["DIV", "TIMA", "TMA", "TAC"])
-def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register, first):
-    """Elsewhere such a write ends what runs in one go; there it does not. Many lines follow."""
+def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(twinstep_lab, register, first):
+    """Otherwise such a write ends the slice; there it does not. Many lines follow."""
     programs = []
     for value in (5, 6, 0xF0):
         for tac in (0, 4, 5):
@@ -72,10 +72,10 @@ def test_a_write_to_the_timer_right_behind_ei_moves_its_interrupt(lab, register,
                 program.code(f"di\nld a, {value}\n{first}\nldh [{register}], a\nld b, {count}")
                 program.code("on:\ninc c\nadd a, c\nld d, a\ndec b\njr nz, on")
                 programs.append(_noted(program).jump(again).rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
-#: What is written right behind EI: it moves an event that was near, or begins another.
+#: Writes right after EI that move a near event, or start another.
 _MOVES = {
     "lcd-off": ("xor a", "LCDC"),
     "tima": ("ld a, $FD", "TIMA"),
@@ -86,8 +86,8 @@ _MOVES = {
 
 
 @pytest.mark.parametrize("moved", _MOVES)
-def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, moved):
-    """Such a write ends it elsewhere, but not right behind EI; the next one is FF00's."""
+def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(twinstep_lab, moved):
+    """Such a write ends the slice, but not right after EI; the next write, to FF00, does."""
     value, register = _MOVES[moved]
     programs = []
     for second in ("ldh [$00], a", "ld [de], a", "ld [hl], 0", "ldh [$01], a", "nop"):
@@ -101,12 +101,12 @@ def test_what_moved_behind_ei_comes_where_the_next_write_ends_what_runs(lab, mov
             program.code("on:\ninc bc\nld a, b\ncp 20\njr nz, on")
             _noted(program).write("LCDC", 0x91)
             programs.append(program.jump(begin).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
 @pytest.mark.parametrize("register", ["TAC", "TIMA"])
-def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(lab, register):
-    """The write behind EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
+def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(twinstep_lab, register):
+    """The write after EI leaves the slice's end, FF00's ends it; the next slice ends elsewhere."""
     programs = []
     for wait in range(0, 160, 4):
         program = _noting(Program()).write("IE", 1).write("TAC", 5).code("ld hl, $C000")
@@ -117,16 +117,16 @@ def test_a_halt_behind_ei_where_the_timer_was_due_before_it_was_written(lab, reg
         program.emit(*(0x00,) * (wait // 4)).code("ei\nhalt\nnop\ninc a")
         programs.append(_noted(program).jump(begin).rom())
     for steps in (1, 4):
-        console.play(lab, programs, steps=steps)
+        console.play(twinstep_lab, programs, steps=steps)
 
 
-def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(lab):
+def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(twinstep_lab):
     """PC's bytes become TMA and TIMA. The handler writes FF00 at once, and then only counts."""
     programs = []
     for tac in (0, 4, 5):
         for counted in (0x00, 0xC0, 0xE0, 0xF0, 0xFA):
             program = Program().write("IE", 5).write("TAC", tac).write("TMA", 0xF0)
-            # The interrupt of the timer: notes what was counted.
+            # The timer's interrupt handler: records the count.
             program.put(0x50, bytes((0xC3, 0x00, 0x7E)))
             program.put(0x7E00, "ld a, c\nld [hl+], a\nld a, b\nld [hl+], a\nldh a, [$04]\n"
                                 "ld [hl+], a\nld a, h\nand $CF\nld h, a\nreti")  # fmt: skip
@@ -137,10 +137,10 @@ def test_a_dispatch_that_pushes_into_the_timer_moves_its_interrupt(lab):
             program.jump(0x0535)
             program.put(0x0535, "ei\nspin:\njr spin")
             programs.append(program.rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
-def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
+def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(twinstep_lab):
     """Sprites make lines off the processor's grid: HALT for STAT's and the timer's interrupts."""
     rng = np.random.default_rng(31)
     programs = []
@@ -160,17 +160,17 @@ def test_a_halt_wakes_at_the_cycle_that_mode_3_leaves(lab):
             program.code(str(rng.choice(("ei", "di", "nop")))).code("halt\nnop")
             _noted(program).read("STAT").read("LY").write("IF", 0).code(RING)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)
 
 
 @pytest.mark.parametrize(
     "stack", [0x0000, 0x0001, 0xFFFF, 0xFF11, 0xFF10, 0x8000, 0x8002, 0xA000, 0xFEA2]
 )
-def test_a_dispatch_that_pushes_into_hardware(lab, stack):
+def test_a_dispatch_that_pushes_into_hardware(twinstep_lab, stack):
     """SP=0: the upper byte of PC becomes IE before the interrupt is chosen, the lower is FFFE's.
 
-    With SP=FF10 it becomes IF. Code lies where the upper byte lets nothing, something or all be
-    pending still.
+    With SP=FF10 it becomes IF. Code lies where the upper byte leaves none, some or all interrupts
+    pending.
     """
     cases = [(p, e) for p in (0x01, 0x04, 0x10, 0x1F, 0x14) for e in (0x1F, 0x14)]
     programs = []
@@ -179,7 +179,7 @@ def test_a_dispatch_that_pushes_into_hardware(lab, stack):
         for number, vector in enumerate((0x00, 0x40, 0x48, 0x50, 0x58, 0x60)):
             at = 0x7000 + 0x40 * number
             program.put(vector, bytes((0xC3, at & 0xFF, at >> 8)))
-            # Note which it was, SP, IE, IF, TIMA and FFFE, and go on at the next place.
+            # Record which handler ran, SP, IE, IF, TIMA and FFFE, and continue at the next place.
             program.put(
                 at,
                 f"di\nld [$DC00], sp\nld sp, $DC80\npush af\nldh a, [$FFFF]\nld [hl+], a\n"
@@ -188,7 +188,7 @@ def test_a_dispatch_that_pushes_into_hardware(lab, stack):
                 "ldh a, [$FFFE]\nld [hl+], a\npop af\nld d, b\nld e, c\npush de\nret",
             )
         program.write("TAC", 5).code("ld hl, $C000").jump(0x0200)
-        # bc: where to go on. The pages' numbers are what is pushed first.
+        # bc: where to continue. The pages' numbers are pushed first.
         places = [0x0200, *(0x100 * page + 0x20 * (page % 7) for page in range(3, 0x40, 2))]
         for number, (place, following) in enumerate(
             zip(places, [*places[1:], 0x6F00], strict=True)
@@ -197,16 +197,16 @@ def test_a_dispatch_that_pushes_into_hardware(lab, stack):
             program.at = place
             program.word(0x01, following).write("IE", enabled).write("IF", pending)
             program.word(0x31, stack).code("ei\nnop\nnop\nnop\nnop\ndi").code("ld sp, $DC80")
-            # None came: so far, so good.
+            # No interrupt came, as expected.
             program.code("ldh a, [$FFFF]\nld [hl+], a\nldh a, [$FF05]\nld [hl+], a")
             program.jump(following)
         program.at = 0x6F00
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=2):
+    for frames in console.play(twinstep_lab, programs, steps=2):
         assert frames["state.b"][-1] == 0x5A
 
 
-def test_buttons_wake_a_halt(lab):
+def test_buttons_wake_a_halt(twinstep_lab):
     """A press between frames: the flag, the wake, with and without the interrupt."""
     rng = np.random.default_rng(32)
     programs = []
@@ -219,11 +219,11 @@ def test_buttons_wake_a_halt(lab):
         _noted(program).write("P1", 0x30).read("IF").write("IE", 0x11).code(RING)
         programs.append(program.jump(again).rom())
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=60)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)
 
 
 @pytest.mark.parametrize("seed", [33, 34])
-def test_all_interrupts_at_once(lab, seed):
+def test_all_interrupts_at_once(twinstep_lab, seed):
     """Timer, STAT, vertical blank, serial port and buttons, with sleep between, at random."""
     rng = np.random.default_rng(seed)
     values = {
@@ -238,4 +238,4 @@ def test_all_interrupts_at_once(lab, seed):
         for _ in range(3)
     ]
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=40)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)

@@ -1,4 +1,4 @@
-"""Level 2: random programs of valid instructions, in ROM and in WRAM, with interrupts let in."""
+"""Level 2: random programs of valid instructions, in ROM and in WRAM, with interrupts enabled."""
 
 import numpy as np
 import pytest
@@ -16,27 +16,27 @@ def _some_programs(first, count):
     return [random_program(seed) for seed in range(first, first + count)]
 
 
-def test_programs_that_use_the_whole_machine(lab):
+def test_programs_that_use_the_whole_machine(twinstep_lab):
     """The contract's random programs, frame by frame, with buttons."""
     rng = np.random.default_rng(55)
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=40)]
-    console.play(lab, _some_programs(1000, 8), steps=held)
+    console.play(twinstep_lab, _some_programs(1000, 8), steps=held)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(2000, 2800, 40))
-def test_many_programs_that_use_the_whole_machine(lab, first):
+def test_many_programs_that_use_the_whole_machine(twinstep_lab, first):
     rng = np.random.default_rng(first)
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=100)]
-    console.play(lab, _some_programs(first, 40), steps=held, skip=2)
+    console.play(twinstep_lab, _some_programs(first, 40), steps=held, skip=2)
 
 
 @pytest.mark.parametrize("place", ["rom", "wram"])
-def test_single_instructions_with_interrupts_between_them(lab, place):
+def test_single_instructions_with_interrupts_between_them(twinstep_lab, place):
     """The timer's, the LCD's and the buttons' interrupts come at any instruction."""
     rng = np.random.default_rng(56)
     programs = []
-    # What moves the stack elsewhere would let an interrupt write there: that is its own test.
+    # Code that moves the stack would let an interrupt write there; another test covers that.
     calm = [op for op in CASES if op.mnemonic not in ("di", "reti") and "sp" not in op.operands]
     for tac in (5, 5, 6):
         program = counting_handlers(Program()).write("TAC", tac).write("IE", 0x17)
@@ -56,4 +56,4 @@ def test_single_instructions_with_interrupts_between_them(lab, place):
             program.put(base, writer.data)
         programs.append(program.jump(base).rom())
     held = [int(a) for a in rng.integers(len(console.ACTIONS), size=30)]
-    console.play(lab, programs, steps=held)
+    console.play(twinstep_lab, programs, steps=held)

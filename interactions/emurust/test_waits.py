@@ -1,4 +1,4 @@
-"""Level 2: loops that wait, of which something may have been found out before it changes."""
+"""Level 2: waiting loops whose prediction may be outdated by a change."""
 
 import pytest
 
@@ -49,14 +49,16 @@ def _program(bit, first):
 
 
 @pytest.mark.parametrize("first", [0, 200])
-def test_a_wait_that_uses_a_register_in_some_lines_only_ends_where_it_should(lab, first):
-    """The register is another one than when such lines were passed last."""
-    console.play(lab, [_program(bit, first) for bit in range(8)], steps=60)
+def test_a_wait_that_uses_a_register_in_some_lines_only_ends_where_it_should(twinstep_lab, first):
+    """The register has changed since such lines were last passed."""
+    console.play(twinstep_lab, [_program(bit, first) for bit in range(8)], steps=60)
 
 
 @pytest.mark.parametrize("nops", [0, 1, 3])
 @pytest.mark.parametrize("lines", [(0x74, 0x64), (0x99, 0x95), (0x95, 0x99)])
-def test_a_wait_that_lies_in_two_banks_is_another_one_where_a_bank_is_switched(lab, lines, nops):
+def test_a_wait_that_lies_in_two_banks_is_another_one_where_a_bank_is_switched(
+    twinstep_lab, lines, nops
+):
     """It begins in bank 0; the line that it waits for is in bank 1 or 2."""
     program = Program(1, 4).code("di\nld sp, $DFF0")
     program.put(0x3FF0, bytes((0xF0, 0x44, *(0,) * nops, 0xC3, 0x00, 0x40)))
@@ -67,12 +69,12 @@ def test_a_wait_that_lies_in_two_banks_is_another_one_where_a_bank_is_switched(l
     program.code("ld a, 1\nld [$2000], a\ncall $3FF0\nld hl, $C000\ninc [hl]").wait(4096)
     program.code("call $3FF0").wait(4096)
     program.code("ld a, 2\nld [$2000], a\ncall $3FF0\nld hl, $C001\ninc [hl]")
-    console.play(lab, [program.jump(begin).rom()], steps=30)
+    console.play(twinstep_lab, [program.jump(begin).rom()], steps=30)
 
 
 @pytest.mark.parametrize("wait", range(20, 76, 5))
-def test_code_behind_a_wait_that_is_never_reached_reads_nothing(lab, wait):
-    """Reading the RAM of MBC1 changes a hidden field; STAT's first read may be another."""
+def test_code_behind_a_wait_that_is_never_reached_reads_nothing(twinstep_lab, wait):
+    """Reading MBC1's RAM changes a hidden field; STAT's first read may differ from later ones."""
     programs = []
     loops = ("", "nop\n", "ldh a, [$80]\n")
     for first in loops:
@@ -84,7 +86,7 @@ def test_code_behind_a_wait_that_is_never_reached_reads_nothing(lab, wait):
         program.code(f"mode:\n{first}ldh a, [$41]\nand 3\ncp 3\njr nz, mode")
         program.code("ld a, [$A000]\nld a, 1\nld [$C000], a").rest()
         programs.append(program.rom())
-    console.play(lab, programs, steps=3)
+    console.play(twinstep_lab, programs, steps=3)
 
 
 def _at(name, line):
@@ -96,22 +98,24 @@ def _at(name, line):
     [(6, "cp b", "nop\nnop"), (0, "add a, b\ncp $DA", "nop\nnop\nnop\nnop")],
     ids=["compares", "adds"],
 )
-def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(lab, bit, asks, waits):
-    """B is as at the hand-over, then another; the loop asks for it in some lines only.
+def test_a_wait_by_a_alone_is_not_taken_for_one_by_registers_as_handed_over(
+    twinstep_lab, bit, asks, waits
+):
+    """B is as at the hand-over, then another value; the loop checks it in some lines only.
 
-    A pass takes as long either way. Neither the line of the interrupt nor a frame's vertical blank
-    begins with one that asks: what is known by A alone would be forgotten there.
+    A pass takes equally long either way. Neither the line of the interrupt nor a frame's vertical
+    blank begins with a checking pass: facts known by A alone would be forgotten there.
     """
     program = _from_the_fifth_frame("ld b, $45")
     program.code(
         f"again:\nldh a, [$44]\nbit {bit}, a\njr z, under\n{asks}\njr z, done\njr again\n"
         f"under:\n{waits}\njr again\ndone:\nld a, 1\nld [$C000], a"
     )
-    console.play(lab, [program.rest().rom()], steps=12)
+    console.play(twinstep_lab, [program.rest().rom()], steps=12)
 
 
-def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(lab):
-    """BC is what the loop makes of it for four frames, then another, and is noted lines later."""
+def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(twinstep_lab):
+    """BC is set by the loop for four frames, then to another value, and recorded lines later."""
     first = "ldh a, [$44]\ncp $4F\njr z, later\nld b, $35\nld a, $4F\nldh [$45], a\njr on"
     program = _from_the_fifth_frame(
         f"push af\n{first}\nlater:\nld a, b\nld [$C000], a\non:\npop af"
@@ -120,13 +124,13 @@ def test_a_wait_that_writes_another_register_in_some_lines_has_it_written(lab):
         "again:\nldh a, [$44]\nbit 4, a\njr z, under\nld bc, $1234\njr again\n"
         "under:\nnop\nnop\njr again"
     )
-    console.play(lab, [program.rom()], steps=12)
+    console.play(twinstep_lab, [program.rom()], steps=12)
 
 
-def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(lab):
-    """HL is 0 for four frames, then 1, and noted two lines on. A pass takes as long either way."""
+def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(twinstep_lab):
+    """HL is 0 for four frames, then 1, and recorded two lines on. A pass takes equally long."""
     programs = []
-    for nops in range(13):  # a leap ends where a line begins soon behind a pass
+    for nops in range(13):  # a leap ends where a line begins soon after a pass
         first = "ld a, $42\nldh [$45], a\nld hl, $0001\n" + nops * "nop\n"
         program = _from_the_fifth_frame(
             f"push af\nldh a, [$44]\ncp $42\njr z, later\n{first}jr on\n"
@@ -137,11 +141,11 @@ def test_a_wait_that_doubles_hl_in_some_lines_has_it_doubled(lab):
             "over:\nadd hl, hl\njr again"
         )
         programs.append(program.rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)
 
 
-def test_a_wait_that_begins_with_the_program_stays_in_step(lab):
-    """The cycle counter is small yet. Without a picture the timer's first turns end slices."""
+def test_a_wait_that_begins_with_the_program_stays_in_step(twinstep_lab):
+    """The cycle counter is still small. Without a picture the timer's first turns end slices."""
     programs = []
     for nops in range(6):
         program = Program()
@@ -152,12 +156,12 @@ def test_a_wait_that_begins_with_the_program_stays_in_step(lab):
         program.code("ldh a, [$80]\nor a")
         program.emit(0x28, again - program.at - 2)
         programs.append(program.rom())
-    console.play(lab, programs, steps=2)
+    console.play(twinstep_lab, programs, steps=2)
 
 
 @pytest.mark.parametrize("place", [0x8000, 0x9F00])
-def test_a_wait_in_ram_sees_what_its_code_is_then(lab, place):
-    """Code in the memory of the picture cannot be read while the picture unit does."""
+def test_a_wait_in_ram_sees_what_its_code_is_then(twinstep_lab, place):
+    """Code in VRAM cannot be read while the picture unit reads it."""
     programs = []
     for wait in ("ldh a, [$44]\ncp $8F", "ldh a, [$44]\ncp $62", "ldh a, [$41]\nand 3\ncp 1"):
         code = assemble(f"wait:\n{wait}\njr nz, wait\nret", at=place, constants={}).data
@@ -173,10 +177,10 @@ def test_a_wait_in_ram_sees_what_its_code_is_then(lab, place):
         program.code("ld hl, $7000\npush hl").write("LCDC", 0x91).word(0xC3, place)
         program.at = 0x7000
         programs.append(program.read("LY").read("DIV").code("ld a, b\nld [$C000], a").rest().rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
-def test_a_wait_that_a_dispatch_begins_ends_when_what_it_pushed_says(lab):
+def test_a_wait_that_a_dispatch_begins_ends_when_what_it_pushed_says(twinstep_lab):
     """PC's bytes become TMA and TIMA. The handler is a loop, close to the one before it."""
     programs = []
     for nops in range(8):
@@ -189,13 +193,13 @@ def test_a_wait_that_a_dispatch_begins_ends_when_what_it_pushed_says(lab):
         program.at = 0x7F00
         program.read("DIV").read("LY").read("TIMA").word(0x31, 0xDFF0)
         programs.append(program.jump(begin).rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)
 
 
 def _from_the_fifth_frame(does):
-    """Return a program whose line 22h interrupts from its fifth frame on; it goes on at 150h.
+    """Return a program whose line 22h interrupts from its fifth frame on; it continues at 150h.
 
-    No register but A is touched before.
+    Only register A is touched before.
     """
     program = Program().put(0x40, bytes((0xC3, 0x00, 0x7E))).put(0x48, bytes((0xC3, 0x00, 0x7D)))
     program.put(0x7D00, f"{does}\nreti")

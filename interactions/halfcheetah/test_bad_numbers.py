@@ -1,4 +1,4 @@
-"""Level 2: numbers that are none do in a candidate what they do in MuJoCo."""
+"""Level 2: invalid numbers have the same effect in a candidate as in MuJoCo."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
 
 LANES = RECORDED  # nothing further is compiled
 NAN, INF = np.nan, np.inf
-#: What is bad, and where: an action's motor, or a joint of the state. None is the first number of
-#: the candidate's dtype beyond 1e10, the largest that MuJoCo counts as one.
+#: The bad value, and its place: an action's motor, or a joint of the state. None is the first
+#: number of the candidate's dtype beyond 1e10, the largest that MuJoCo accepts.
 BAD = {
     "a control is not a number": ("action", 2, NAN),
     "a control is infinite": ("action", 2, INF),
@@ -29,21 +29,21 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_number_does_what_it_does_in_mujoco(lab, what):
-    """The episode goes on as the reference's does, and the reward is of the jump it made."""
+def test_a_bad_number_does_what_it_does_in_mujoco(twinstep_lab, what):
+    """The episode continues as the reference's does, and the reward includes the jump."""
     name, at, value = BAD[what]
     if value is None:
-        value = np.nextafter(np.dtype(lab.runner.dtype).type(1e10), INF)
-    rng = lab.reference.rng(f"bad numbers {what}")
+        value = np.nextafter(np.dtype(twinstep_lab.runner.dtype).type(1e10), INF)
+    rng = twinstep_lab.reference.rng(f"bad numbers {what}")
     states = {n: rng.uniform(-0.1, 0.1, (LANES, 9)) for n in ("qpos", "qvel", "qacc_warmstart")}
     states["elapsed"] = np.zeros(LANES, np.int32)
     states["qpos"][:, 0] += 3.0
     actions = rng.uniform(-1, 1, (2, LANES, 1, 6)).astype(np.float32)
     given = actions[0, :, 0] if name == "action" else states[name]
-    # Of every second lane: the others go on as if nothing were.
+    # In every second lane: the others continue as if nothing had happened.
     given[::2, at] = value
-    want, _ = lab.oracle.steps(states, actions, some_starts(lab.contract, LANES))
-    got = lab.runner.play_from(states, actions)
-    found = frames_differ(want, got, lab.rules.one_step())
+    want, _ = twinstep_lab.oracle.steps(states, actions, some_starts(twinstep_lab.contract, LANES))
+    got = twinstep_lab.runner.play_from(states, actions)
+    found = frames_differ(want, got, twinstep_lab.rules.one_step())
     if found:
-        lab.fail(f"{', '.join(sorted(found))} differ where {what}")
+        twinstep_lab.fail(f"{', '.join(sorted(found))} differ where {what}")

@@ -1,7 +1,7 @@
-"""Level 2: one decision from states that play seldom comes to.
+"""Level 2: one decision from states that are rare in play.
 
 A row is a first frame of the reference with some fields rewritten, loaded on both sides. They agree
-in every field, and one that is known beforehand is asked of the reference too.
+in every field, and one field with a known value is checked in the reference, too.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ GASTLY, HAUNTER, GENGAR, CHANSEY, JOLTEON, MEW = 92, 93, 94, 113, 135, 151
 TACKLE, WRAP, BIDE, METRONOME, TRANSFORM, SPLASH, REST = 33, 35, 117, 118, 144, 150, 156
 ASLEEP, FROZEN, POISONED, FAINTED = 3, 4, 5, 7
 TIE, NO_WINNER = 3, 0
-#: What a forced switch is asked by, and the actions that send in the first and the second member.
+#: The request of a forced switch, and the actions that send in the first and the second member.
 SWITCHES, FIRST, SECOND = 2, 4, 5
 #: A member: species, then moves.
 GHOST, PLAIN = (GENGAR, REST), (CHANSEY, REST)
@@ -42,7 +42,7 @@ def _down(side, member):
     }
 
 
-#: Both teams, the fields that are rewritten (a name, or a name and an index), the winner then.
+#: Both teams, the rewritten fields (a name, or a name and an index), the expected winner.
 NO_PROGRESS = {
     "ghosts with a Gastly behind tie": ([GHOST, LITTLER], [GHOST, LITTLE], WITHOUT_PP, TIE),
     "ghosts with a Haunter behind tie": ([GHOST, LITTLE], [GHOST, LITTLER], WITHOUT_PP, TIE),
@@ -55,12 +55,12 @@ NO_PROGRESS = {
     "not with one behind that is not": (MEWS * 2, MEWS, BOTH_FROZEN, NO_WINNER),
     "the last two tie if they only copy": (COPIES, COPIES, {**_down(0, 1), **_down(1, 1)}, TIE),
 }
-#: One that bides and is disabled has two things to do at a turn's end, and ties with itself.
+#: A Pokemon that bides and is disabled has two handlers at a turn's end, and ties with itself.
 BIDES = {
     ("bide_time", 0): 3, ("disable_time", 0): 8, ("disable_slot", 0): 1,
     ("disable_move", 0): TACKLE, ("selected_move", 0): BIDE,
 }  # fmt: skip
-#: A binding that goes on, and the request hides it.
+#: A binding that continues, hidden by the request.
 BINDS = {
     "turn": 2, ("lock_move", 0): WRAP, ("lock_duration", 0): 4, ("lock_total", 0): 5,
     ("lock_damage", 0): 10, ("lock_target", 0): 0, ("selected_move", 0): WRAP,
@@ -79,13 +79,13 @@ DISABLED = {
 }  # fmt: skip
 NAPS = {("status", 0, 0): ASLEEP, ("sleep", 0, 0): 5, ("selected_move", 0): SPLASH}
 ENDS = {**BINDS, ("lock_duration", 0): 1, ("lock_total", 0): 4}
-#: The second side's first member went before the pretence was over, and who came for it fainted.
+#: The second side's first member went before the pretence was over, and its replacement fainted.
 COMES_BACK = {
     "turn": 3, ("fake_duration", 0): 1, ("fake_counterpart", 0): 0, ("seen", 1, 1): 2,
     ("order", 1): [1, 0, 2, 3, 4, 5], ("request", 0): 0, ("request", 1): SWITCHES, **_down(1, 1),
 }  # fmt: skip
 
-#: Both teams, rewritten fields, both actions; a field and what it is then.
+#: Both teams, rewritten fields, both actions; a field and its expected value.
 LEFT = {
     "a slot that is disabled stays so alone": (
         [(MEW, SPLASH, TACKLE, REST)], STILL, DISABLED, (0, 0), "disabled",
@@ -118,7 +118,7 @@ LEFT = {
 
 
 def _stepped(lab, rows, chosen=(0, 0)):
-    """Return the states before and the reference's after an action of both; both agree.
+    """Return the states before and the reference's after an action of both; both sides agree.
 
     chosen: the actions, of all rows or of each.
     """
@@ -138,30 +138,30 @@ def _stepped(lab, rows, chosen=(0, 0)):
     return states, {path.removeprefix("state."): value[0] for path, value in want.items()}
 
 
-def test_battles_in_which_nobody_can_do_anything_tie_and_others_do_not(lab):
-    _, after = _stepped(lab, [row[:3] for row in NO_PROGRESS.values()])
+def test_battles_in_which_nobody_can_do_anything_tie_and_others_do_not(twinstep_lab):
+    _, after = _stepped(twinstep_lab, [row[:3] for row in NO_PROGRESS.values()])
     winners = dict(zip(NO_PROGRESS, after["winner"].tolist(), strict=True))
     assert winners == {name: row[3] for name, row in NO_PROGRESS.items()}
 
 
-def test_copies_ties_of_one_with_itself_and_hidden_locks_are_the_references(lab):
-    before, after = _stepped(lab, OTHERS)
+def test_copies_ties_of_one_with_itself_and_hidden_locks_are_the_references(twinstep_lab):
+    before, after = _stepped(twinstep_lab, OTHERS)
     assert after["virtual"][0, 0].tolist() == [True, False, False, False]
     assert between({"seed": before["seed"][1]}, {"seed": after["seed"][1]}) == 7
     assert after["maybe_locked"][2].tolist() == [True, True]
 
 
-def test_what_a_switch_or_an_end_leaves_behind_is_the_references(lab):
+def test_what_a_switch_or_an_end_leaves_behind_is_the_references(twinstep_lab):
     rows = list(LEFT.values())
-    _, after = _stepped(lab, [row[:3] for row in rows], [row[3] for row in rows])
+    _, after = _stepped(twinstep_lab, [row[:3] for row in rows], [row[3] for row in rows])
     found = {name: after[row[4]][i].tolist() for i, (name, row) in enumerate(LEFT.items())}
     assert found == {name: row[5] for name, row in LEFT.items()}
 
 
-def test_battles_that_are_over_stay_as_they_are_among_themselves(lab):
+def test_battles_that_are_over_stay_as_they_are_among_themselves(twinstep_lab):
     ties = [row[:3] for row in NO_PROGRESS.values() if row[3] == TIE]
-    before, after = _stepped(lab, ties)
+    before, after = _stepped(twinstep_lab, ties)
     assert (after["winner"] == TIE).all()
-    played = lab.runner.play_from(before, np.zeros((3, len(ties), 2), np.int32))
+    played = twinstep_lab.runner.play_from(before, np.zeros((3, len(ties), 2), np.int32))
     changed = [path for path, frames in played.items() if (frames[1:] != frames[0]).any()]
     assert not changed

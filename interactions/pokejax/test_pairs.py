@@ -1,7 +1,7 @@
 """Level 2: every effect meets every other, on directed teams.
 
 Random teams rarely bring two given effects together. Here each pair of families of moves has
-battles of its own: player 1's team has moves of both, player 2's of the second and the first.
+its own battles: player 1's team has moves of both, player 2's of the second and the first.
 """
 
 import itertools
@@ -36,7 +36,7 @@ def _starts(seeds_each):
 
 
 def _team(families, rng):
-    """Return six members with two moves of either family each, where it has as many."""
+    """Return six members with two moves of either family each, if it has as many."""
     members = []
     for _ in range(6):
         first, second = (list(rng.permutation(moves)[:2]) for moves in families)
@@ -47,12 +47,12 @@ def _team(families, rng):
 
 
 @pytest.mark.parametrize("each", [1, pytest.param(20, marks=pytest.mark.slow)])
-def test_every_pair_of_effects_agrees_in_battles_of_its_own(lab, each):
+def test_every_pair_of_effects_agrees_in_battles_of_its_own(twinstep_lab, each):
     """All pairs of families, random legal actions, every field at every decision."""
-    # All moves but Struggle, which nobody can choose.
+    # All moves except Struggle, which nobody can choose.
     assert {move for moves in FAMILIES.values() for move in moves} == set(range(1, 165))
     starts = _starts(each)
-    traces = lab.reference.recorded("random", starts, STEPS)
-    outcome = check_episodes(lab.runner, traces, lab.rules.lockstep())
+    traces = twinstep_lab.reference.recorded("random", starts, STEPS)
+    outcome = check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
     assert outcome.episodes == len(PAIRS) * each
-    lab.require_equal(outcome)
+    twinstep_lab.require_equal(outcome)

@@ -1,4 +1,4 @@
-"""Level 2: on the boards that a step is played from, every effect meets every other."""
+"""Level 2: on the boards used for single steps, every effect meets every other."""
 
 import re
 
@@ -22,7 +22,7 @@ FAMILIES = sorted({_family(code) for code in codes()})
 
 
 def _bearing():
-    """Return bool[C + 1, F]: which families' effects each card has."""
+    """Return bool[C + 1, F]: the families of effects of each card."""
     table = np.zeros((len(cards()) + 1, len(FAMILIES)), bool)
     for card in cards():
         for code in {card.ability, *(attack.effect for attack in card.attacks)} - {""}:
@@ -30,9 +30,11 @@ def _bearing():
     return table
 
 
-def test_every_pair_of_effects_meets_on_the_placed_boards(lab):
+def test_every_pair_of_effects_meets_on_the_placed_boards(twinstep_lab):
     """One side's in play or in hand, the other side's too; trainers in hand, others in play."""
-    states, _ = lab.reference.states(lab.contract.placed, "placed", dtype=lab.runner.dtype)
+    states, _ = twinstep_lab.reference.states(
+        twinstep_lab.contract.placed, "placed", dtype=twinstep_lab.runner.dtype
+    )
     fighter = np.array([False, *(card.kind == "Pokemon" for card in cards())])[states["cards"]]
     ready = np.where(fighter, states["zone"] >= Zone.STACKS, states["zone"] == Zone.HAND)
     has = np.zeros((*states["zone"].shape[:2], len(FAMILIES)), bool)

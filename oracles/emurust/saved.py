@@ -5,7 +5,7 @@ two saved states compared. It is declared here as a NumPy dtype. Parts called `f
 while a Game Boy without sound and colour plays. They come from a state saved before the first
 frame, and `fields_of` raises if they ever differ, which would mean unknown state.
 Three things in a saved state are written before they are read, and are not kept: the scroll
-registers of the lines drawn (720 bytes), one byte beside each pixel, and clocks that all stand at
+registers of the lines drawn (720 bytes), one byte next to each pixel, and clocks that all stand at
 `cycles` at a frame's end. Also not kept is the sound unit's trace of a write to DIV and then one to
 FF26: without sound nothing reads it.
 """

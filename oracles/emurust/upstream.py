@@ -65,7 +65,7 @@ def require() -> None:
 def listed(found: Distribution) -> dict[str, str]:
     """Return the wheel's files -> their sha256 in its RECORD's spelling.
 
-    Files beside the package (`pyboy-2.8.1.dist-info/`) belong to the installer, and so do those
+    Files next to the package (`pyboy-2.8.1.dist-info/`) belong to the installer, and so do those
     without a hash, which are created when the package is imported.
     """
     return {

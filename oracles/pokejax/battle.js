@@ -62,7 +62,7 @@ function bridge(sim) {
     return number;
   };
   const numberOfStatus = new Map(STATUSES.map((status, i) => [status, i]));
-  /** Numbers of what the simulator names, and back. A move of null is none. */
+  /** Numbers of the simulator's names, and back. A move of null is none. */
   const names = {
     numberOf: (id) => known(numberOfMove, id, 'move'),
     move: (move) => (move ? known(numberOfMove, typeof move === 'string' ? move : move.id, 'move') : 0),
@@ -99,7 +99,7 @@ function bridge(sim) {
     return members;
   }
 
-  /** One battle with what Showdown itself does not keep: identities, and what has been shown. */
+  /** One battle and the data that Showdown does not keep: identities, and facts that were shown. */
   class Game {
     constructor(rules, seed, teams) {
       this.rules = rules;
@@ -107,7 +107,7 @@ function bridge(sim) {
       this.shown = [new Set(), new Set()];
       // Members in the order in which they first came in.
       this.seen = [[], []];
-      // Who fights, as the log tells, and whether it is a copy of its foe.
+      // The fighting Pokemon by the log, and whether it is a copy of its foe.
       this.active = [0, 0];
       this.copies = [false, false];
       this.read = 0;
@@ -142,12 +142,12 @@ function bridge(sim) {
       return game;
     }
 
-    /** Which EVENTS the latest lines of the log tell of. */
+    /** The EVENTS in the latest lines of the log. */
     events(out, base) {
       happened(this.battle.log, this.latest, out, base, names);
     }
 
-    /** Showdown's sets of one side's integers. */
+    /** Showdown's sets from one side's integers. */
     setsOf(team) {
       return sets(team);
     }
@@ -156,7 +156,7 @@ function bridge(sim) {
       return this.members[pokemon.side.n].indexOf(pokemon);
     }
 
-    /** Note the moves that the log shows as chosen by the Pokemon itself, while it is no copy. */
+    /** Record the moves that the log shows as chosen by the Pokemon itself, while it is no copy. */
     readLog() {
       const log = this.battle.log;
       this.latest = this.read;
@@ -184,7 +184,7 @@ function bridge(sim) {
       return request.forceSwitch ? 2 : 1;
     }
 
-    /** Play both sides' actions; a side that does not decide plays none. */
+    /** Play both sides' actions; the action of a side that does not decide is ignored. */
     step(first, second) {
       const chosen = [first, second];
       const sides = this.battle.sides;
@@ -212,7 +212,7 @@ function bridge(sim) {
       }
     }
 
-    /** Write both players' observations to out[at ...]; returns where they end. */
+    /** Write both players' observations to out[at ...]; return the end of the written part. */
     look(out, at) {
       this.battle.sides.forEach((side, n) => observe(this, side, out, at + n * OBSERVED));
       return at + 2 * OBSERVED;
@@ -243,7 +243,7 @@ function bridge(sim) {
       return battle.ended ? (battle.winner === 'p1' ? 1 : battle.winner === 'p2' ? 2 : 3) : 0;
     }
 
-    /** Write the part of a row that is state to out[base ...]. */
+    /** Write the state part of a row to out[base ...]. */
     packState(out, base) {
       const battle = this.battle;
       let at = base;
@@ -309,7 +309,7 @@ function bridge(sim) {
       slots((slot) => moveNumber(slot.id));
       slots((slot) => slot.pp);
       slots((slot) => !!slot.virtual);
-      // Both are set anew at the end of each turn; what is left in the middle of one means nothing.
+      // Both are set again at the end of each turn; the remains of one in mid-turn mean nothing.
       slots((slot, side) => this.request(side) === 1 && slot.disabled);
       actives((pokemon) => moveNumber(pokemon.lastMove));
       actives((pokemon, side) => this.request(side) === 1 && pokemon.maybeLocked);

@@ -1,5 +1,5 @@
 'use strict';
-/* What happened in a step, as the log's lines tell it: the coverage that the report counts. */
+/* The events of a step, from the log's lines: the coverage that the report counts. */
 
 const LINES = [
   '-crit', '-miss', '-immune', '-supereffective', '-resisted', '-fail', '-notarget', '-ohko', '-mustrecharge',
@@ -56,10 +56,10 @@ for (const hint of Object.keys(HINTS)) add(`hint ${hint}`, hint);
 for (const clause of CLAUSES) add(`clause ${clause}`, clause.replace('.', ''));
 const FIRST_MOVE = named.length;
 
-/** Names of the events; those of moves by number follow the others. */
+/** Names of the events; those of moves, by number, follow the others. */
 const EVENTS = [...named, ...Array.from({ length: MOVE_COUNT }, (_, i) => `move ${i + 1}`)];
 
-/** Write to out[base ...] which events the log tells of from line `from` on. */
+/** Write to out[base ...] the events in the log from line `from` on. */
 function happened(log, from, out, base, names) {
   const note = (key) => {
     const place = places.get(key);

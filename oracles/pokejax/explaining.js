@@ -1,11 +1,11 @@
 'use strict';
 /*
- * A step in the simulator's own words, for a failure report: the lines of its log, and where each
- * number was drawn. The generator is wrapped for this one step of a battle that is thrown away.
+ * A step in the simulator's own words, for a failure report: the lines of its log, and the place where
+ * each number was drawn. The generator is wrapped for this one step of a battle that is discarded.
  */
 
 const OUTSIDE = /prng\.js|explaining\.js|\b(random|randomChance|sample)(@| \().*battle\.js/;
-/** What sorts and shuffles for others: the one that asked for it is named, too. */
+/** Functions that sort and shuffle for others: their caller is named, too. */
 const FOR_OTHERS = /^(speedSort|eachEvent|fieldEvent|runEvent)\b/;
 
 /** The functions and lines that asked for a draw, from a stack of V8 or of SpiderMonkey. */
@@ -15,7 +15,7 @@ function site(stack) {
     if (OUTSIDE.test(line) || !/\.js/.test(line)) continue;
     const file = /([\w-]+\.js):(\d+)/.exec(line);
     const name = /at (?:new )?([\w.<>]+) \(|^([\w./<]+)@/.exec(line.trim());
-    // Without its class, which SpiderMonkey does not tell.
+    // Without its class, which SpiderMonkey does not report.
     const called = ((name && (name[1] || name[2])) || 'anonymous').split('.').pop();
     found.push(`${called} (${file ? `${file[1]}:${file[2]}` : '?'})`);
     if (!FOR_OTHERS.test(found[found.length - 1])) break;
@@ -23,7 +23,7 @@ function site(stack) {
   return found.join(' < ') || 'unknown';
 }
 
-/** Let `told(value, site)` hear of every draw; returns what ends that. */
+/** Call `told(value, site)` for every draw; return a function that ends that. */
 function listen({ rng }, told) {
   const next = rng.next.bind(rng);
   rng.next = () => {
@@ -34,7 +34,7 @@ function listen({ rng }, told) {
   return () => delete rng.next;
 }
 
-/** Play actions and count where numbers were drawn; with the seed at the end. */
+/** Play actions and count the places of draws; return the seed at the end as well. */
 function counted(game, actions) {
   const places = {};
   const stop = listen(game.battle.prng, (_, place) => { places[place] = (places[place] || 0) + 1; });

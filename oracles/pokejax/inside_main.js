@@ -1,13 +1,13 @@
 'use strict';
 /*
- * The bridge inside a Python process. What Python hands over is written into memory that JavaScript
+ * The bridge inside a Python process. Python's inputs are written into memory that JavaScript
  * owns: memory of Python's own would be given back by the collector's helper threads, which do not
- * hold Python's lock (BufferType.cc of PythonMonkey), and the process crashes now and then.
+ * hold Python's lock (BufferType.cc of PythonMonkey), and the process would crash now and then.
  */
 
 const { open } = require('./serve.js');
 
-/** handle('inbox', '', n) gives n integers to write to; any other operation then reads them. */
+/** handle('inbox', '', n) returns n integers to write to; the next other operation reads them. */
 function openInside(folder) {
   const handle = open(folder);
   const empty = new Int32Array(0);

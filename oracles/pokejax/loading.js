@@ -1,7 +1,7 @@
 'use strict';
 /*
- * A battle that continues from a frame's state. The state is written into what the simulator's own
- * State.serializeBattle gives for a new battle with these teams, and State.deserializeBattle builds
+ * A battle that continues from a frame's state. The state is written into the result of the simulator's
+ * own State.serializeBattle for a new battle with these teams, and State.deserializeBattle builds
  * the battle from it.
  */
 
@@ -91,7 +91,7 @@ function restore(entry, state, n, member, fights, names) {
   entry.moveSlots = base;
   delete entry.baseMoveSlots;
   if (!fights) {
-    // Its drops were applied anew when it left.
+    // Its drops were applied again when it left.
     for (const [stat, status, divisor] of [['spe', 'par', 4], ['atk', 'brn', 2]]) {
       if (entry.status === status) entry.modifiedStats[stat] = Math.max(Math.floor(entry.storedStats[stat] / divisor), 1);
     }

@@ -1,6 +1,6 @@
 'use strict';
 /*
- * Parts of a turn alone: the simulator's own functions, called on two Pokemon that are put in place
+ * Parts of a turn alone: the simulator's own functions, called on two Pokemon that are placed
  * in a battle kept for this. The fields are those of the contract's scene; place 0 of a pair is
  * player 1's Pokemon, which acts.
  */
@@ -12,9 +12,9 @@ const CONDITIONS = [
   ...FLAGS, 'bide', 'confusion', 'disable', 'lockedmove', 'rage', 'partiallytrapped', 'fakepartiallytrapped',
   'partialtrappinglock', 'substitute', 'twoturnmove',
 ];
-/** The moves that can lock, by the place that a field holds. */
+/** The moves that can lock, by a field's place in the list. */
 const LOCKING = { locked_move: [37, 80], lock_move: [20, 35, 83, 128], charging: [13, 19, 76, 91, 130, 143] };
-/** The fields that make a condition of its own; those that are only FLAGS have none. */
+/** The fields that make a condition of their own; those that are only FLAGS have none. */
 const PRESENCE = {
   bide: 'bide_time', confusion: 'confusion', disable: 'disable_time', lockedmove: 'locked_move', rage: 'rage_accuracy',
   partiallytrapped: 'trapped_duration', fakepartiallytrapped: 'fake_duration', partialtrappinglock: 'lock_move',
@@ -94,7 +94,7 @@ function fighter(game, scene, n) {
   const shown = slotsOf(
     names.dex, mixed(own, four('virtual_moves').map(names.moveOf)), mixed(four('pp'), four('virtual_pp')), virtual, none);
   pokemon.baseMoveSlots = base;
-  // A slot that is its own is one object with the team's record.
+  // A slot of its own shares one object with the team's record.
   pokemon.moveSlots = base.map((slot, i) => (virtual[i] ? shown[i] : slot));
   four('disabled').forEach((off, i) => { pokemon.moveSlots[i].disabled = !!off; });
 
@@ -117,7 +117,7 @@ function fighter(game, scene, n) {
   }
 }
 
-/** The member behind: whole, but for its status. */
+/** The member behind: healthy except for its status. */
 function member(game, scene, n) {
   const pokemon = game.members[n][1];
   pokemon.hp = scene.bench_fainted[n] ? 0 : pokemon.maxhp;
@@ -137,7 +137,7 @@ function member(game, scene, n) {
   pokemon.moveSlots = pokemon.baseMoveSlots.slice();
 }
 
-/** What the selected slot holds, as the queue would carry it out: move and target. */
+/** The selected slot's action as the queue would carry it out: move and target. */
 function chosen({ battle, me, names }, number) {
   const [action] = battle.queue.resolveAction({ choice: 'move', pokemon: me, moveid: names.moveOf(number), targetLoc: 0 });
   const move = battle.dex.getActiveMove(action.move);
@@ -149,7 +149,7 @@ function selected({ me, names, given }) {
   return names.numberOf(lock ? lock.move : me.moveSlots[given.selected_slot[0]].id);
 }
 
-/** Each takes the scene and returns what it tells beside the battle's state. */
+/** Each takes the scene and returns its results other than the battle's state. */
 const MODULES = {
   boosts: ({ me, given }) => {
     const amount = given.amount[0] * (given.lowers[0] ? -1 : 1);
@@ -157,7 +157,7 @@ const MODULES = {
   },
   types: ({ battle, foe, names, given }) => {
     const move = battle.dex.getActiveMove(names.moveOf(given.move[0]));
-    // As tryMoveHit settles it before it asks.
+    // As tryMoveHit settles it before its checks.
     if (move.ignoreImmunity === undefined) move.ignoreImmunity = move.category === 'Status';
     return { immune: [!foe.runImmunity(move)], effect: [foe.runEffectiveness(move)] };
   },
@@ -166,7 +166,7 @@ const MODULES = {
     if (move.ignoreImmunity === undefined) move.ignoreImmunity = move.category === 'Status';
     battle.setActiveMove(move, me, foe);
     const immune = !foe.runImmunity(move);
-    // Moves of no damage, and Bide, never come to it.
+    // Moves without damage, and Bide, never reach it.
     const asks = move.category !== 'Status' && move.target !== 'self';
     const amount = asks && battle.actions.getDamage(me, foe, move);
     return { amount: [Number(amount || 0)], fails: [asks && !immune && amount === false] };
@@ -245,7 +245,7 @@ const ALONE = {
 
 /**
  * Call a module on rows of integers. told: its name, [field, length] of each row's inputs in turn, and
- * [field, length] of what to answer with. Answers with one row for each.
+ * [field, length] of the outputs. Returns one row of outputs for each.
  */
 function called({ sim, Game, LAYOUT, seedText, games }, told, ints) {
   const sum = (fields) => fields.reduce((total, [, length]) => total + length, 0);

@@ -1,7 +1,7 @@
 'use strict';
 /*
- * What a player sees, from the simulator's objects: only what its own request and the battle's log
- * tell it. The order is that of the contract's observation.
+ * A player's observation, from the simulator's objects: only facts of its own request and the battle's
+ * log. The order is that of the contract's observation.
  */
 
 const { BOOSTS, STATS } = require('./constants.js');

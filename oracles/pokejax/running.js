@@ -1,17 +1,17 @@
 'use strict';
 /*
- * Battles played on and on in one call, for measuring the reference: no Python between two steps.
- * Episodes begin as `twinstep.make` lets them: a lane's seed picks a row of a table and replaces the
+ * Battles played continuously in one call, for measuring the reference: no Python between two steps.
+ * Episodes begin as in `twinstep.make`: a lane's seed picks a row of a table and replaces the
  * seed in it.
  */
 
 const { OBSERVED } = require('./observation.js');
 
-/** Numbers that a step of a lane writes with and without what the players see. */
+/** The integers per step of a lane, with and without the observations. */
 const WITH = 2 * OBSERVED + 3;
 const WITHOUT = 3;
 
-/** The legal action that a drawn one stands for: itself, or the (drawn mod count)-th legal one. */
+/** The legal action for a drawn one: itself, or the (drawn mod count)-th legal one. */
 function legalised(game, side, drawn, legal) {
   legal.fill(0);
   game.legal(side, legal, 0);
@@ -43,7 +43,7 @@ class Running {
     return this.begun(given, 0);
   }
 
-  /** Play actions, [steps, lanes, 2]; returns what each step of each lane gives. */
+  /** Play actions, [steps, lanes, 2]; return the results of each step of each lane. */
   play(steps, observes, actions) {
     const { games } = this;
     const width = observes ? WITH : WITHOUT;

@@ -92,10 +92,10 @@ function server(sim) {
       return out;
     },
 
-    /** ints: a start, actions. Where numbers were drawn, and the last seed, as JSON. */
+    /** ints: a start, actions. The places of draws, and the last seed, as JSON. */
     draws: (_, ints) => JSON.stringify(counted(begun(ints, 0), ints.slice(START))),
 
-    /** ints: a start, actions. The log of the battle that they make. */
+    /** ints: a start, actions. The log of the resulting battle. */
     log(_, ints) {
       const game = begun(ints, 0);
       for (let at = START; at < ints.length && !game.battle.ended; at += 2) game.step(ints[at], ints[at + 1]);
@@ -108,7 +108,7 @@ function server(sim) {
       return explained(game, ints[STATE_WIDTH], ints[STATE_WIDTH + 1]);
     },
 
-    /** text: what to call, see modules.js. ints: rows of its inputs. Rows of its outputs. */
+    /** text: the module to call, see modules.js. ints: rows of its inputs. Rows of its outputs. */
     call(text, ints) {
       return called({ sim, Game, LAYOUT, seedText: seed, games: scenes }, JSON.parse(text), ints);
     },
@@ -119,12 +119,12 @@ function server(sim) {
       return new Int32Array(0);
     },
 
-    /** ints: steps, whether to observe, actions. What every step of every lane gives. */
+    /** ints: steps, whether to observe, actions. The results of every step of every lane. */
     run(_, ints) {
       return running.play(ints[0], ints[1], ints.subarray(2));
     },
 
-    /** All rows of the lanes as they are now. */
+    /** All rows of the lanes in their present state. */
     run_rows: () => rows(running.games),
 
     close(_, ints) {
@@ -139,7 +139,7 @@ function server(sim) {
 /** Build `handle` over the simulator in this folder. */
 function open(folder) {
   const sim = require(folder);
-  // The package pokemon-showdown, which a test holds against ours, does not export State.
+  // The package pokemon-showdown, which a test compares with ours, does not export State.
   return server(sim.State ? sim : { ...sim, ...require(`${folder}/dist/sim/state.js`) });
 }
 

@@ -1,7 +1,7 @@
 /* Plays PufferLib's Pong for `twinstep bench`: many steps in one call, every observation kept.
  *
  * The step is pong.h's own c_step, with its own auto-reset and the draws that oracle.c
- * injects. What it leaves in the game's buffers is copied to a row of [T, N, ...]: a row in
+ * injects. The game's buffers are copied to a row of [T, N, ...] after it: a row in
  * place of the buffer would be slower, because the compiler then must assume that a write to
  * the observation changes the game.
  */
@@ -21,8 +21,8 @@ EXPORT void bench_begin(Game *games, int64_t n, const uint32_t *seed, unsigned m
 }
 
 /* Play `steps` steps of games[n], `block` games at a time: all steps of a block before the
- * next one begins; block = n plays step by step. A row of the arrays has `row` games, of
- * which these n are some. */
+* next one begins; block = n plays step by step. A row of the arrays has `row` games, these n
+* among them. */
 EXPORT void bench_play(Game *games, int64_t n, int64_t steps, int64_t row, int64_t block,
                        const float *actions, float *obs, float *rewards,
                        unsigned char *terminals) {

@@ -1,4 +1,4 @@
-/* Drives PufferLib's Pong: pong.h is included as it is, only its rand() is led here.
+/* Drives PufferLib's Pong: pong.h is included unmodified, only its rand() is redirected here.
  *
  * A lane is one game with the buffers that the reference writes to. NumPy owns the memory
  * of all lanes and reads and writes their fields through the table of offsets below.
@@ -39,7 +39,7 @@ typedef struct {
     unsigned char happened;
 } Lane;
 
-/* What NumPy may touch: name, offset in a Lane, NumPy type, length of the array (0: none). */
+/* Fields that NumPy may access: name, offset in a Lane, NumPy type, array length (0: none). */
 typedef struct {
     const char *name;
     uint64_t offset;
@@ -144,7 +144,7 @@ static void init_game(Game *game, unsigned max_score, int frameskip, int continu
     init(env);
 }
 
-/* The auto-reset without its serve, which the final point's frame holds already. */
+/* The auto-reset without its serve, which the final point's frame already holds. */
 static void restart_game(Game *game) {
     Pong *env = enter(game);
     env->score_l = 0;
@@ -154,8 +154,8 @@ static void restart_game(Game *game) {
     compute_observations(env);
 }
 
-/* Whether both games are in the same state: everything the reference may read or write, but
- * its pointers, and the reward and terminal flag of the step. */
+/* Return whether both games are in the same state: everything the reference may read or write,
+* except its pointers, and the reward and terminal flag of the step. */
 static bool same_game(const Game *a, const Game *b) {
     Pong x, y;
     memcpy(&x, &a->env, sizeof x);
@@ -220,14 +220,14 @@ enum Event {
 
 EXPORT const uint64_t event_count = EVENTS;
 
-/* Play one frame of `game` and mark what happened in it. The reference reports no events, so
+/* Play one frame of `game` and mark its events. The reference reports no events, so
  * the same frame is played in three games and their values compared:
  *   game   as it is (with a limit out of reach, so that no frame resets the episode);
  *   calm   with the ball standing in mid-field: only paddles, walls and the vertical move
  *          act. A wall bounce is a change of vy's sign bit;
  *   loose  as calm, and paddles without limits: a paddle that differs from calm was clipped.
- * Between calm and game lies what the two sides did to the ball. Returns whether a point was
- * scored, which ends the step. */
+ * The difference of calm and game is the effect of the two sides on the ball. Returns whether a
+ * point was scored, which ends the step. */
 static bool frame_events(Game *game, unsigned limit, unsigned char *out) {
     Game calm, loose;
     float ball_x = game->env.ball_x + game->env.ball_vx;
@@ -248,7 +248,7 @@ static bool frame_events(Game *game, unsigned limit, unsigned char *out) {
     bool bounced = !point && env->n_bounces != bounces;
     bool agent = bounced && game->reward != 0, opponent = bounced && !agent;
     bool wall = (bool)signbit(calm.env.ball_vy) != was_negative;
-    /* What vy would be if a bounce only added to it. */
+    /* The value of vy if a bounce only added to it. */
     float vy = calm.env.ball_vy + env->ball_speed_y_increment * env->paddle_dir;
     bool limited = fabsf(env->ball_vy) == env->ball_max_speed_y;
 
@@ -307,7 +307,7 @@ EXPORT int64_t lanes_step(Lane *lanes, int64_t n, const unsigned char *live) {
     return wrong;
 }
 
-/* Restart the lanes that are wanted[n]. */
+/* Restart the lanes with wanted[n] set. */
 EXPORT void lanes_restart(Lane *lanes, int64_t n, const unsigned char *wanted) {
     for (int64_t i = 0; i < n; i++) {
         lanes[i].happened = NOTHING;
@@ -317,7 +317,7 @@ EXPORT void lanes_restart(Lane *lanes, int64_t n, const unsigned char *wanted) {
     }
 }
 
-/* Fill out[n][EVENTS] with what happened in the latest reset or step of each lane. */
+/* Fill out[n][EVENTS] with the events of the latest reset or step of each lane. */
 EXPORT void lanes_events(const Lane *lanes, int64_t n, unsigned char *out) {
     memset(out, 0, (size_t)n * EVENTS);
     for (int64_t i = 0; i < n; i++, out += EVENTS) {
@@ -339,7 +339,7 @@ EXPORT void lanes_events(const Lane *lanes, int64_t n, unsigned char *out) {
     }
 }
 
-/* ---- module calls: the rest are steps of lanes that were placed for it ----------------- */
+/* ---- module calls: the others are steps of lanes placed for them ----------------------- */
 
 /* Make every draw of these lanes an injected one, also with -DSTOCK. */
 EXPORT void lanes_inject(Lane *lanes, int64_t n) {

@@ -92,7 +92,7 @@ def ensure(stock: bool, report: Callable[[str], None] = _SILENT) -> Path:
 
 
 def build(driver: Path, flags: Sequence[str], report: Callable[[str], None] = _SILENT) -> Path:
-    """Return `driver`, a C file beside this one, compiled with these flags against pong.h.
+    """Return `driver`, a C file in this folder, compiled with these flags against pong.h.
 
     As `ensure`. With -march=native the library belongs to processors like this one.
     """

@@ -1,4 +1,4 @@
-"""Plays cartridges on both sides, and requires that both are in the same state after each step."""
+"""Run cartridges on both sides and require the same state after each step."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def play(
 ) -> list[dict[str, np.ndarray]]:
     """Play each cartridge from its hand-over; return the oracle's frames, path -> [T + 1, ...].
 
-    steps: how many steps without a button, or the action of each. skip: frames in a step, of which
-    the last is drawn. hidden: the state's hidden fields after the last step are compared as well.
-    Fails with a report at the first step after which something shown differs.
+    steps: the number of steps without a button, or the action of each. skip: frames in a step, of
+    which the last is drawn. hidden: also compare the state's hidden fields after the last step.
+    Fails with a report at the first step after which a shown field differs.
     """
     actions = np.zeros(steps, np.int32) if isinstance(steps, int) else np.array(steps, np.int32)
     plain = [rom for rom in programs if len(rom) == _SIZE and not rom[0x147]]
@@ -47,7 +47,7 @@ def play(
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         for rom in programs:
-            # A start can bring no mapper: this cartridge is an environment of its own.
+            # A start can supply no mapper, so this cartridge is an environment of its own.
             path = Path(folder) / f"{hashlib.sha256(rom).hexdigest()[:12]}.gb"
             path.write_bytes(rom)
             with_path = _of_cartridge(lab, str(path), skip)
@@ -62,9 +62,9 @@ _SEED = np.zeros(2, np.uint32)
 
 
 def with_rules(lab: Lab, folder: Path, rules: str, **params: Any) -> Lab:
-    """Return the lab of the same candidate for catch under rules of a test's own.
+    """Return the lab of the same candidate for catch under a test's own rules.
 
-    rules: the arguments of `Rules(...)`. folder: for their file. params: others than the variant's.
+    rules: the arguments of `Rules(...)`. folder: for their file. params: changes to the variant's.
     """
     path = folder / "rules.py"
     path.write_text(
@@ -84,7 +84,7 @@ def _of_cartridge(lab: Lab, rom: str, skip: int) -> Lab:
 
 
 def _lab(lab: Lab, name: str, params: dict[str, Any]) -> Lab:
-    """Return the lab of the same candidate and test for a variant that no declaration has."""
+    """Return the lab of the same candidate and test for a variant without a declaration."""
     pair = Pair(EnvVariant(lab.pair.subject.env, Variant(name, params)), lab.pair.candidate)
     made = lab.reference.harness.lab(pair)
     made.test, made.level = lab.test, lab.level

@@ -1,7 +1,7 @@
-"""Single instructions from random registers, one after the other, each with what it leaves behind.
+"""Single instructions from random registers, one after the other, and their effects.
 
 A case loads the registers, runs one instruction, and stores the registers, the stack pointer and
-the timer's count, which tells how long all cases so far took.
+the timer's count, which shows the total time of all cases so far.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import numpy as np
 
 from twinstep.contracts.emurust.roms.opcodes import OPS, Op
 
-#: Those that sleep are tested elsewhere: HALT and STOP.
+#: Instructions that sleep, HALT and STOP, are tested elsewhere.
 CASES = [op for op in OPS if op.code not in (0x76, 0x10)]
-#: Results go round here, 12 bytes each; what instructions write to lies elsewhere.
+#: A ring of results, 12 bytes each; instructions write to other places.
 RESULTS, ROUND, RESULT = 0xC000, 330, 12
 _LOW_BYTES = (0x05, 0x06, 0x42, 0x43, 0x47, 0x48, 0x49, 0x4A, 0x4B)
 
 
-#: Areas that pointers may lie in, by the name that `Writer` is given: first, and how many.
+#: Areas for pointers, by the name that `Writer` takes: first address, length.
 _AREAS = {
     "rom": (0x4000, 0x4000), "vram": (0x8000, 0x1FFE), "oam": (0xFE00, 0xFE),
     "hram": (0xFF80, 0x7E), "echo": (0xF000, 0x800),
@@ -26,7 +26,7 @@ _WRAM = (0xD000, 0x800)
 
 
 class Writer:
-    """Writes cases one after the other to run at `base`. away: an area without pointers."""
+    """Write cases one after the other to run at `base`. away: an area without pointers."""
 
     def __init__(self, base: int, rng: np.random.Generator, away: tuple[str, ...] = ()) -> None:
         self.base, self.rng, self.away = base, rng, away
@@ -35,7 +35,7 @@ class Writer:
 
     @property
     def here(self) -> int:
-        """Where the next byte will lie."""
+        """Return the place of the next byte."""
         return self.base + len(self.data)
 
     def emit(self, *data: int) -> None:
@@ -51,7 +51,7 @@ class Writer:
         return int(self.rng.integers(end))
 
     def pointer(self) -> int:
-        """Return an address that may be written to; the LCD may be in the way."""
+        """Return an address that may be written to; the LCD may block it."""
         area = str(self.rng.choice((*_AREAS, "vram", *("wram",) * 9)))
         first, count = _WRAM if area in self.away else _AREAS.get(area, _WRAM)
         return first + self.below(count)
@@ -73,7 +73,7 @@ class Writer:
         start = self.here
         self.word(0x31, stack + 2)
         behind = start + 24 + op.length
-        # On the stack: somewhere to return to, or anything.
+        # On the stack: a return address, or anything.
         returns = op.mnemonic in ("ret", "reti")
         self.word(0x21, behind + 1 if returns else self.below(1 << 16))
         self.emit(0xE5)

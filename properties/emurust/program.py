@@ -1,4 +1,4 @@
-"""Writes the cartridges of these tests: programs of some lines, or of thousands by a loop."""
+"""Writer for the cartridges of these tests: programs of some lines, or of thousands by a loop."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from twinstep.contracts.emurust.roms.assembler import assemble
 from twinstep.contracts.emurust.roms.library import HARDWARE
 
 START = 0x150
-#: Bytes of what `copy` writes.
+#: Length of the code written by `copy`.
 COPY = 17
 BANK = 0x4000
-#: Hardware registers by name, and where programs keep things.
+#: Hardware registers by name, and addresses for programs' data.
 CONSTANTS = HARDWARE | {"SB": 0xFF01, "SC": 0xFF02, "WRAM": 0xC000, "HRAM": 0xFF80, "OAM": 0xFE00}
 VBLANK, STAT, TIMER, SERIAL, JOYPAD = (1 << bit for bit in range(5))
 
@@ -22,9 +22,9 @@ def _assembled(text: str, at: int) -> bytes:
 
 
 class Program:
-    """A cartridge as it is written: code goes on from `at`.
+    """A cartridge being written: code continues at `at`.
 
-    The restarts hold `ret`, the interrupts' vectors `reti`, until something else is put there.
+    The restarts hold `ret`, the interrupts' vectors `reti`, until other code is put there.
     """
 
     def __init__(self, kind: int = 0, banks: int = 2, ram: int = 0) -> None:
@@ -50,7 +50,7 @@ class Program:
 
     def code(self, text: str) -> Program:
         """Write assembled lines; `;` separates nothing, lines do."""
-        # Where no address of this place is used, one assembling serves everywhere.
+        # If no address of this place is used, one assembly serves everywhere.
         local = ":" in text or "here" in text
         return self.emit(*_assembled(text, self.at if local else 0))
 
@@ -62,7 +62,7 @@ class Program:
         return self
 
     def wait(self, cycles: int) -> Program:
-        """Write what takes so many cycles (a multiple of 4) and changes register B and flags.
+        """Write a delay of so many cycles (a multiple of 4) that changes register B and flags.
 
         Below 48 cycles nothing is changed.
         """
@@ -94,7 +94,7 @@ class Program:
         return self.emit(0x18, 0xFE)
 
     def mark(self, address: int = 0xDFFF, value: int = 0x5A) -> Program:
-        """Write what stores a byte that says that the program came this far."""
+        """Write code that stores a byte to show that the program came this far."""
         return self.emit(0x3E, value).word(0xEA, address)
 
     def rom(self) -> bytes:
@@ -105,7 +105,7 @@ class Program:
 
 
 def off(program: Program) -> Program:
-    """Write what switches the LCD off as games do, in the vertical blank."""
+    """Write code that switches the LCD off as games do, in the vertical blank."""
     return program.code("lcd_off:\nldh a, [LY]\ncp 145\njr c, lcd_off\nxor a\nldh [LCDC], a")
 
 

@@ -1,7 +1,7 @@
 """Random scripts: writes to hardware registers at random times, with reads between them.
 
-A script is straight code that begins again at its end, so that frames and lines meet it at other
-places each time. What it reads goes to a ring in WRAM, of which a frame fills less than a round.
+A script is straight code that restarts at its end, so frames and lines meet it at other places
+each time. It writes the values it reads to a ring in WRAM; a frame fills less than a round.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def script(
     size: int = 0x3000,
     interrupts: int = 0,
 ) -> Program:
-    """Write a script of about `size` bytes, for ever repeated.
+    """Write a script of about `size` bytes, repeated forever.
 
-    values: register -> bytes that are written, -1 for any. interrupts: what IE may hold; then the
+    values: register -> bytes to write, -1 for any. interrupts: possible values of IE; with them the
     script also sleeps, enables and disables interrupts, and handlers count in WRAM.
     """
     names = list(values)
@@ -60,14 +60,14 @@ def _sleep_or_not(program: Program, rng: np.random.Generator, interrupts: int) -
     elif kind == 2:
         program.write("IE", int(rng.integers(32)) & interrupts)
     elif kind in (3, 4):
-        # The vertical blank comes for sure while the LCD is on, and the timer else.
+        # The vertical blank is certain to come while the LCD is on, and the timer otherwise.
         program.write("IE", interrupts | 1).code(("di", "ei", "nop")[int(rng.integers(3))])
         program.code("halt")
     program.read("IF").read("DIV")
 
 
 def counting_handlers(program: Program) -> Program:
-    """Put handlers at the interrupts' vectors that note LY, DIV and how often they ran."""
+    """Put handlers at the interrupts' vectors that record LY, DIV and their number of calls."""
     for number, vector in enumerate(range(0x40, 0x68, 8)):
         at = 0x7F00 + 0x20 * number
         program.put(vector, bytes((0xC3, at & 0xFF, at >> 8)))

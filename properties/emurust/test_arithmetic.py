@@ -1,7 +1,7 @@
-"""Level 1: what the processor calculates, for all operands and flags there are.
+"""Level 1: the processor's arithmetic, for all operands and flags.
 
-Programs push each result, with the flags, to a stack that goes round in WRAM. A step is so short
-that every result is seen at the end of one before the next round overwrites it.
+Programs push each result, with the flags, to a stack that wraps around in WRAM. A step is short
+enough that every result is visible at the end of one before the next round overwrites it.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ END = 0xE000  # the stack's; its round is 8 KB
 
 
 def _done(frames):
-    """Whether the last frame shows that the program came to its end."""
+    """Return whether the last frame shows that the program came to its end."""
     return frames["state.b"][-1] == 0x5A
 
 
-def test_two_operands_give_result_and_flags(lab):
+def test_two_operands_give_result_and_flags(twinstep_lab):
     """All 8 operations on all 256 x 256 operands, with and without carry."""
     programs = []
     for half in (0, 4):
@@ -38,7 +38,7 @@ def test_two_operands_give_result_and_flags(lab):
                 program.emit(0x0C, 0x79, 0xE6, 0x0F, 0x20, inner - program.at - 6)
                 program.emit(0x79, 0xA7).word(0xC2, outer)  # until c is 0 again
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=176, skip=2):
+    for frames in console.play(twinstep_lab, programs, steps=176, skip=2):
         assert _done(frames)
 
 
@@ -48,7 +48,7 @@ UNARY = {
 }  # fmt: skip
 
 
-def test_one_operand_gives_result_and_flags(lab):
+def test_one_operand_gives_result_and_flags(twinstep_lab):
     """The 10 on A and the 32 prefixed ones, for all 256 values and 16 sets of flags."""
     operations = [(code,) for code in UNARY] + [(0xCB, 7 | code << 3) for code in range(32)]
     program = Program().code("di").word(0x31, END)
@@ -60,12 +60,12 @@ def test_one_operand_gives_result_and_flags(lab):
         program.code("ld a, c\nadd a, 16\nld c, a").emit(0x20, again - program.at - 2)
         program.word(0x31, END)  # 4,096 results are the stack's round
     program.emit(0x06, 0x5A).rest()
-    (frames,) = console.play(lab, [program.rom()], steps=95, skip=2)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=95, skip=2)
     assert _done(frames)
 
 
 @pytest.mark.parametrize("opcode", [0xF8, 0xE8], ids=["ld hl, sp+e", "add sp, e"])
-def test_a_signed_byte_is_added_to_the_stack_pointer(lab, opcode):
+def test_a_signed_byte_is_added_to_the_stack_pointer(twinstep_lab, opcode):
     """All 256 bytes to all 256 lower bytes, with different upper ones; the flags too."""
     program = Program().code("di").word(0x11, 0x0000)  # de: the stack pointer
     again = program.at
@@ -74,14 +74,14 @@ def test_a_signed_byte_is_added_to_the_stack_pointer(lab, opcode):
         for signed in range(256):
             program.emit(0x62, 0x6B, 0xF9, opcode, signed)  # ld h, d; ld l, e; ld sp, hl; add
             if opcode == 0xE8:
-                # The sum is in SP: through memory to L and, no matter here, to A.
+                # The sum is in SP: through memory to L and, irrelevantly, to A.
                 program.word(0x08, 0xDF00).word(0xFA, 0xDF01).code("ld hl, $DF00\nld l, [hl]")
             program.word(0x31, 0xC400 + 0x400 * part + 4 * signed)
             program.emit(0xF5, 0xE5)  # push af; push hl
         program.code("ld a, d\nadd a, 37\nld d, a")
     program.emit(0x1C, 0x7B, 0xA7).word(0xC2, again)  # inc e; until it is 0 again
     program.emit(0x06, 0x5A).rest()
-    (frames,) = console.play(lab, [program.rom()], steps=500 if opcode == 0xE8 else 275)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=500 if opcode == 0xE8 else 275)
     assert _done(frames)
 
 
@@ -92,8 +92,8 @@ EDGES = (
 
 
 @pytest.mark.parametrize("pair", ["bc", "de", "hl", "sp"])
-def test_words_are_added_counted_up_and_down(lab, pair):
-    """`add hl`, `inc` and `dec` of a pair, about carries out of each nibble, for all flags."""
+def test_words_are_added_counted_up_and_down(twinstep_lab, pair):
+    """`add hl`, `inc` and `dec` of a pair, near carries out of each nibble, for all flags."""
     rng = np.random.default_rng(7)
     words = [*EDGES, *map(int, rng.integers(0, 1 << 16, 10))]
     code = ("bc", "de", "hl", "sp").index(pair) << 4
@@ -115,5 +115,5 @@ def test_words_are_added_counted_up_and_down(lab, pair):
                 program.emit(0xC5 | code)
             place -= 6
     program.emit(0x06, 0x5A).rest()
-    (frames,) = console.play(lab, [program.rom()], steps=5)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=5)
     assert _done(frames)

@@ -21,7 +21,7 @@ def _sprites(program, rng, count, tall):
 
 
 def _poll(program, register, rounds, pad):
-    """Read a register for ever: unrolled, every 20 cycles, and `pad` more once a round."""
+    """Read a register forever: unrolled, every 20 cycles, and `pad` more once a round."""
     program.code("ld hl, $C000")
     again = program.at
     for _ in range(rounds):
@@ -30,16 +30,16 @@ def _poll(program, register, rounds, pad):
 
 
 @pytest.mark.parametrize("register", ["LY", "STAT", "IF"])
-def test_lines_and_modes_by_polling(lab, register):
+def test_lines_and_modes_by_polling(twinstep_lab, register):
     """Every 20 cycles, at other places of the line in each frame."""
     programs = []
     for pad in (0, 4, 8):
         program = Program().code("di").write("LYC", 0x40).write("STAT", 0x00)
         programs.append(_poll(program, register, 64, pad).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
-def test_mode_3_is_longer_by_sprites_and_scrolling(lab):
+def test_mode_3_is_longer_by_sprites_and_scrolling(twinstep_lab):
     """OAM at random, all SCX, tall sprites, the window: read in STAT, and by its interrupt."""
     rng = np.random.default_rng(11)
     programs = []
@@ -50,10 +50,10 @@ def test_mode_3_is_longer_by_sprites_and_scrolling(lab):
         if number % 4 == 3:
             program.write("LCDC", 0xB3)
         programs.append(_poll(program, "STAT", 60, 4 * number).rom())
-    console.play(lab, programs, steps=5)
+    console.play(twinstep_lab, programs, steps=5)
 
 
-def test_the_length_of_mode_3_shifts_a_halted_processor(lab):
+def test_the_length_of_mode_3_shifts_a_halted_processor(twinstep_lab):
     """HALT until mode 0, line after line: cycles that no instruction could count."""
     rng = np.random.default_rng(12)
     programs = []
@@ -65,14 +65,14 @@ def test_the_length_of_mode_3_shifts_a_halted_processor(lab):
         for _ in range(40):
             program.code("halt").read("STAT").read("DIV").read("LY").write("IF", 0)
         programs.append(program.code("ld a, h\nand $CF\nld h, a").jump(again).rom())
-    console.play(lab, programs, steps=6)
+    console.play(twinstep_lab, programs, steps=6)
 
 
 STAT_VALUES = (0, 8, 16, 32, 64, 0x48, 0x30, 0x28, 0x78, 0xFF, -1)
 
 
 @pytest.mark.parametrize("waits", [SHORT, LONG], ids=["short", "long"])
-def test_stat_and_its_interrupt_at_random(lab, waits):
+def test_stat_and_its_interrupt_at_random(twinstep_lab, waits):
     """STAT and LYC written at any time: modes, coincidence, and one interrupt for all sources."""
     rng = np.random.default_rng(13)
     lines = (0, 1, 2, 66, 143, 144, 153, 154, *range(0, 154, 9))
@@ -81,10 +81,10 @@ def test_stat_and_its_interrupt_at_random(lab, waits):
         script(Program().code("di"), rng, values, ("STAT", "IF", "LY", "LYC"), waits).rom()
         for _ in range(4)
     ]
-    console.play(lab, programs, steps=20)
+    console.play(twinstep_lab, programs, steps=20)
 
 
-def test_registers_written_where_de_points(lab):
+def test_registers_written_where_de_points(twinstep_lab):
     """`ld [de], a` writes to VRAM 4 cycles later than to the LCD's registers."""
     rng = np.random.default_rng(19)
     values = {0x40: (0x11, 0x91, 0x91), 0x45: range(154), 0x41: (0, 0x40, 0x28), 0x47: range(256)}
@@ -99,11 +99,11 @@ def test_registers_written_where_de_points(lab):
             program.wait(4 * int(rng.integers(200))).read("IF").write("IF", 0)
             program.code("ld a, h\nand $CF\nld h, a")
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=30)
+    console.play(twinstep_lab, programs, steps=30)
 
 
-def test_lyc_follows_the_line(lab):
-    """LYC is set to the line, the next or the one before, just where the line changes."""
+def test_lyc_follows_the_line(twinstep_lab):
+    """LYC is set to the line, the next or the previous one, exactly where the line changes."""
     rng = np.random.default_rng(14)
     programs = []
     for source in (0x40, 0x00, 0x44, 0x60):
@@ -116,11 +116,11 @@ def test_lyc_follows_the_line(lab):
             program.wait(4 * int(rng.integers(60))).read("STAT").read("IF")
             program.code("ld a, h\nand $CF\nld h, a")
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)
 
 
-def test_the_lcd_switched_at_random(lab):
-    """Off and on at any time; what STAT, LY and the interrupt say in the first frame and after."""
+def test_the_lcd_switched_at_random(twinstep_lab):
+    """Off and on at any time; STAT, LY and the interrupt in the first frame and after."""
     rng = np.random.default_rng(15)
     values = {
         "LCDC": (0x11, 0x91, 0x91, 0x91), "STAT": STAT_VALUES, "LYC": (0, 1, 2, 60, 144),
@@ -131,4 +131,4 @@ def test_the_lcd_switched_at_random(lab):
         script(Program().code("di"), rng, values, ("STAT", "IF", "LY"), waits, 0x2000).rom()
         for _ in range(4)
     ]
-    console.play(lab, programs, steps=60)
+    console.play(twinstep_lab, programs, steps=60)

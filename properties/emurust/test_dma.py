@@ -1,4 +1,4 @@
-"""Level 1: OAM DMA, from all sources, begun anew at each of its bytes."""
+"""Level 1: OAM DMA, from all sources, restarted at each of its bytes."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mar
 
 
 def _memory(program):
-    """Fill VRAM, WRAM's end and HRAM with bytes that tell where they lie."""
+    """Fill VRAM, WRAM's end and HRAM with bytes that identify their place."""
     for first, pages in ((0x8000, 2), (0x9F00, 1), (0xD000, 3), (0xDF00, 1)):
         for page in range(pages):
             program.code(
@@ -22,7 +22,7 @@ def _memory(program):
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_all_sources(lab, lcd):
+def test_all_sources(twinstep_lab, lcd):
     """Each upper byte, E0 and above too; OAM is copied to WRAM between."""
     program = _memory(Program().code("di"))
     if not lcd:
@@ -53,11 +53,11 @@ def test_all_sources(lab, lcd):
         ld b, $5A
         """
     )
-    (frames,) = console.play(lab, [program.rest().rom()], steps=8)
+    (frames,) = console.play(twinstep_lab, [program.rest().rom()], steps=8)
     assert frames["state.b"][-1] == 0x5A
 
 
-def test_begun_anew_at_every_byte(lab):
+def test_begun_anew_at_every_byte(twinstep_lab):
     """The second transfer begins 0 to 800 cycles after the first; OAM is read at some times."""
     rng = np.random.default_rng(17)
     programs = []
@@ -68,18 +68,18 @@ def test_begun_anew_at_every_byte(lab):
             program.wait(4 * int(rng.integers(180)))
             for address in (0xFE00, 0xFE9F, 0xFE40):
                 program.word(0xFA, address).emit(0x22)
-            # Another look, most often when all is done.
+            # Read again, most often when all is done.
             program.wait(4 * int(rng.integers(100, 260)))
             for address in (0xFE00, 0xFE9F, 0xFE40, 0xFE00 + int(rng.integers(160))):
                 program.word(0xFA, address).emit(0x22)
             program.code("ld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=13):
+    for frames in console.play(twinstep_lab, programs, steps=13):
         assert frames["state.b"][-1] == 0x5A
 
 
-def test_begun_anew_before_its_first_byte(lab):
-    """Twice within 8 to 28 cycles: when OAM is hidden from, and until when."""
+def test_begun_anew_before_its_first_byte(twinstep_lab):
+    """Twice within 8 to 28 cycles: the times from which and until which OAM is hidden."""
     program = _memory(Program().code("di").write("LCDC", 0x11)).code("ld hl, $C000\nld c, $46")
     for between in ("", "nop", "nop\nnop", "nop\nnop\nnop", "inc [hl]", "inc [hl]\nnop\nnop"):
         for wait in (*range(0, 28, 4), *range(600, 700, 4)):
@@ -88,7 +88,7 @@ def test_begun_anew_before_its_first_byte(lab):
             program.emit(*(0x00,) * (wait % 16 // 4)).word(0xFA, 0xFE00).emit(0x22)
             program.word(0xFA, 0xFE9F).emit(0x22).wait(900)
     program.emit(0x06, 0x5A).rest()
-    (frames,) = console.play(lab, [program.rom()], steps=8)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=8)
     assert frames["state.b"][-1] == 0x5A
 
 
@@ -100,10 +100,10 @@ _ADDRESSES = (0xC100, 0xFE42, 0xFEA0, 0xFF05, 0xFF44, 0xFF80, 0xFFFF)
     [((), (0x2A, 0x7E, 0x34, 0x0A, 0x1A, 0x12, 0x22)), ((0xFB,), (0x2A, 0x0A, 0x22))],
     ids=["plain", "behind-ei"],
 )
-def test_what_brings_a_transfer_up_to_date(lab, before, accesses):
-    """Its ninth byte changes in the source right behind an access: had it been copied by then?
+def test_what_brings_a_transfer_up_to_date(twinstep_lab, before, accesses):
+    """Its ninth byte changes in the source right after an access: had it been copied by then?
 
-    Behind an EI the write to FF46 ends no slice; that to IF does.
+    After an EI the write to FF46 ends no slice; the write to IF does.
     """
     program = Program().code("di").write("LCDC", 0x11).write("IE", 0)
     result = 0xC000
@@ -117,12 +117,12 @@ def test_what_brings_a_transfer_up_to_date(lab, before, accesses):
                     program.code("ld a, $77\nld [$D208], a\ndi").wait(720)
                     program.word(0xFA, 0xFE08).word(0xEA, result)
                     result += 1
-    (frames,) = console.play(lab, [program.emit(0x06, 0x5A).rest().rom()], steps=12)
+    (frames,) = console.play(twinstep_lab, [program.emit(0x06, 0x5A).rest().rom()], steps=12)
     assert frames["state.b"][-1] == 0x5A
 
 
-def test_frames_that_end_within_a_transfer(lab):
-    """A transfer is begun again and again, from a source that is being written."""
+def test_frames_that_end_within_a_transfer(twinstep_lab):
+    """A transfer is started again and again, from a source that is being written."""
     rng = np.random.default_rng(18)
     programs = []
     for lcd in (0x91, 0x93, 0x11):
@@ -130,12 +130,12 @@ def test_frames_that_end_within_a_transfer(lab):
         values = {"DMA": (0xC0, 0xC0, 0xC7, 0xD0, 0x80, 0x9F, 0xE0, 0xFE, 0x20), "SCX": (-1,)}
         waits = (0, 12, 100, 400, 640, 652, 700, 900)
         programs.append(script(program, rng, values, ("DMA", "STAT"), waits, 0x1000).rom())
-    console.play(lab, programs, steps=25)
+    console.play(twinstep_lab, programs, steps=25)
 
 
 @pytest.mark.parametrize("way", ["ea", "hl", "de", "push"])
-def test_oam_written_within_a_transfer(lab, way):
-    """What writes to OAM do while it is filled, and what reads give, at each of some times."""
+def test_oam_written_within_a_transfer(twinstep_lab, way):
+    """Writes to OAM while it is filled, and reads, at each of some times."""
     programs = []
     for lcd in (0x11, 0x91):
         program = _memory(Program().code("di").write("LCDC", lcd)).code("ld hl, $C000")
@@ -154,11 +154,11 @@ def test_oam_written_within_a_transfer(lab, way):
             program.code("ld [hl+], a").word(0xFA, place).code("ld [hl+], a").wait(800 - wait)
             program.word(0xFA, place).code("ld [hl+], a\nld a, h\nand $C7\nld h, a")
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    console.play(lab, programs, steps=4)
+    console.play(twinstep_lab, programs, steps=4)
 
 
-def test_oam_written_before_a_transfers_first_byte(lab):
-    """The write is lost already: the last sprite is drawn as it was until its bytes come."""
+def test_oam_written_before_a_transfers_first_byte(twinstep_lab):
+    """The write is already lost: the last sprite is drawn unchanged until its bytes come."""
     programs = []
     for access in (0x77, 0x70, 0x36):  # ld [hl], a; ld [hl], b; ld [hl], n
         program = _memory(Program().code("di").write("LCDC", 0)).write("OBP0", 0x1B)
@@ -171,4 +171,4 @@ def test_oam_written_before_a_transfers_first_byte(lab):
             program.code(f"line:\nldh a, [LY]\ncp {line}\njr nz, line").wait(252)
             program.write("DMA", 0xD0).emit(access).emit(*(90,) * (access == 0x36)).wait(900)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    console.play(lab, programs, steps=12)
+    console.play(twinstep_lab, programs, steps=12)

@@ -1,4 +1,4 @@
-"""Level 1: the buttons, as the joypad's register and its interrupt flag show them."""
+"""Level 1: the buttons, as shown by the joypad's register and its interrupt flag."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def _held(rng, steps):
     return held[:steps]
 
 
-def test_the_register_shows_the_selected_buttons(lab):
+def test_the_register_shows_the_selected_buttons(twinstep_lab):
     """Each selection is written and read, read again later, and one is left for frames."""
     rng = np.random.default_rng(19)
     programs = []
@@ -31,11 +31,11 @@ def test_the_register_shows_the_selected_buttons(lab):
             program.write("P1", selected).read("P1").read("P1").read("IF").write("IF", 0)
         program.wait(40000).read("P1").read("IF").wait(40000).read("P1")
         programs.append(program.code("ld a, h\nand $CF\nld h, a").jump(again).rom())
-    console.play(lab, programs, steps=_held(rng, 80))
+    console.play(twinstep_lab, programs, steps=_held(rng, 80))
 
 
-def test_edges_raise_the_interrupt(lab):
-    """A line that falls does, by a press or by a selection; with the selection as it was left."""
+def test_edges_raise_the_interrupt(twinstep_lab):
+    """A line falls by a press or by a selection; with the selection as it was left."""
     rng = np.random.default_rng(20)
     programs = []
     for _ in range(3):
@@ -44,14 +44,14 @@ def test_edges_raise_the_interrupt(lab):
         programs.append(
             script(Program().code("di"), rng, values, ("P1", "IF"), waits, 0x1800).rom()
         )
-    console.play(lab, programs, steps=_held(rng, 100))
+    console.play(twinstep_lab, programs, steps=_held(rng, 100))
 
 
 @pytest.mark.parametrize("skip", [2, 24])
-def test_buttons_are_held_for_a_whole_step(lab, skip):
+def test_buttons_are_held_for_a_whole_step(twinstep_lab, skip):
     rng = np.random.default_rng(21)
     program = Program().code("di\nld hl, $C000")
     again = program.at
     program.write("P1", 0x10).read("P1").write("P1", 0x20).read("P1").read("IF").write("IF", 0)
     program.code("ld a, h\nand $CF\nld h, a").wait(16000).jump(again)
-    console.play(lab, [program.rom()], steps=_held(rng, 30), skip=skip)
+    console.play(twinstep_lab, [program.rom()], steps=_held(rng, 30), skip=skip)

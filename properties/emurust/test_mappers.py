@@ -70,7 +70,7 @@ done:
 
 
 def _writes(rng):
-    """Return random writes: registers in turn, often with the values that matter."""
+    """Return random writes: registers in turn, often with significant values."""
     for _ in range(ENTRIES):
         place = int(rng.choice((0x0000, 0x2000, 0x2000, 0x3000, 0x4000, 0x4000, 0x6000)))
         value = int(rng.integers(256))
@@ -83,7 +83,7 @@ def _writes(rng):
 
 
 @pytest.mark.parametrize("name", CARTRIDGES)
-def test_banks_follow_the_registers(lab, name):
+def test_banks_follow_the_registers(twinstep_lab, name):
     kind, banks, ram = CARTRIDGES[name]
     program = Program(kind, banks, ram).code("di")
     for bank in range(banks):
@@ -96,17 +96,17 @@ def test_banks_follow_the_registers(lab, name):
     copy(program, TABLE, 0xD000, len(table))
     loop = Program()
     loop.at = 0x150
-    # Written in ROM, run in WRAM: the code does not depend on where it lies.
+    # Written in ROM, run in WRAM: the code does not depend on its place.
     loop.code(LOOP)
     program.put(0x1000, loop.data[0x150 : loop.at])
     copy(program, 0x1000, 0xC000, loop.at - 0x150)
     program.jump(0xC000)
-    (frames,) = console.play(lab, [program.rom()], steps=12, skip=1)
+    (frames,) = console.play(twinstep_lab, [program.rom()], steps=12, skip=1)
     assert frames["state.b"][-1] == 0x5A
 
 
-def test_a_cartridge_without_a_mapper_switches_bank_0_in(lab):
-    """PyBoy takes writes to 2000-3FFF all the same; every value."""
+def test_a_cartridge_without_a_mapper_switches_bank_0_in(twinstep_lab):
+    """PyBoy accepts writes to 2000-3FFF all the same; every value."""
     programs = []
     for address in (0x0000, 0x1FFF, 0x2000, 0x3FFF, 0x4000, 0x7FFF):
         program = Program().code("di").put(0x4000, b"\x77").put(0x0000, b"\x33")
@@ -115,7 +115,7 @@ def test_a_cartridge_without_a_mapper_switches_bank_0_in(lab):
             "ld [hl+], a\ninc b\njr nz, again"
         )
         programs.append(program.rest().rom())
-    seen = console.play(lab, programs, steps=2)
+    seen = console.play(twinstep_lab, programs, steps=2)
     banks = [set(frames["state.wram"][-1, 0x100:0x200].tolist()) for frames in seen]
     assert banks == [{0x77}, {0x77}, {0x33, 0x77}, {0x33, 0x77}, {0x77}, {0x77}]
 
@@ -123,8 +123,8 @@ def test_a_cartridge_without_a_mapper_switches_bank_0_in(lab):
 @pytest.mark.parametrize(
     "after", ["", "ld a, [$A000]", "ld [$A000], a"], ids=["-", "read", "write"]
 )
-def test_a_read_alone_cuts_the_bank_of_mbc1s_ram(lab, after):
-    """Its register may name a bank that is not there; what is hidden tells how it stands."""
+def test_a_read_alone_cuts_the_bank_of_mbc1s_ram(twinstep_lab, after):
+    """Its register may name a missing bank; a hidden field shows its value."""
     program = Program(3, 4, 2).code("di\nld a, $0A\nld [0], a\nld a, 1\nld [$6000], a")
     program.code(f"ld a, 3\nld [$4000], a\n{after}")
-    console.play(lab, [program.rest().rom()], steps=2)
+    console.play(twinstep_lab, [program.rest().rom()], steps=2)

@@ -1,4 +1,4 @@
-"""Level 1: what each address reads, and what writes to it do."""
+"""Level 1: the value of each address when read, and the effect of writes."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ def _on(program, lcd):
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_every_address_is_read(lab, lcd):
+def test_every_address_is_read(twinstep_lab, lcd):
     """All 64 KB through [hl+], into a ring in WRAM that is longer than a frame takes."""
     program = _on(Program(), lcd)
     rng = np.random.default_rng(5)
     program.put(0x4000, rng.integers(0, 256, 0x3F00, np.uint8).tobytes())
-    # Something to read in VRAM, OAM, FEA0 and HRAM.
+    # Readable data in VRAM, OAM, FEA0 and HRAM.
     for first in (0x8000, 0x9F00, 0xA000, 0xFE00, 0xFF80):
         count = 0x7F if first == 0xFF80 else 0xFF
         program.code(
@@ -49,12 +49,12 @@ def test_every_address_is_read(lab, lcd):
         ld b, $5A
         """
     )
-    (frames,) = console.play(lab, [program.rest().rom()], steps=30)
+    (frames,) = console.play(twinstep_lab, [program.rest().rom()], steps=30)
     assert frames["state.b"][-1] == 0x5A
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_hardware_registers_read_what_they_keep_of_a_write(lab, lcd):
+def test_hardware_registers_read_what_they_keep_of_a_write(twinstep_lab, lcd):
     """FF00 to FF7F with several bytes each, read at once and once more after all of them."""
     rng = np.random.default_rng(6)
     programs = []
@@ -64,7 +64,7 @@ def test_hardware_registers_read_what_they_keep_of_a_write(lab, lcd):
             if low == 0x40 and not lcd:
                 continue
             for value in (0xFF, 0x00, 0x55, 0xAA, int(rng.integers(256))):
-                # The LCD stays on: elsewhere it is switched.
+                # The LCD stays on: another test switches it.
                 value |= 0x80 if low == 0x40 else 0
                 program.write(low, value).read(low)
                 if sweep == 1:
@@ -74,11 +74,11 @@ def test_hardware_registers_read_what_they_keep_of_a_write(lab, lcd):
         for low in range(0x80):
             program.read(low)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=4):
+    for frames in console.play(twinstep_lab, programs, steps=4):
         assert frames["state.b"][-1] == 0x5A
 
 
-#: First address and how many.
+#: First address and length.
 AREAS = {
     "rom": (0x4000, 0x4000),
     "vram": (0x8000, 0x2000),
@@ -93,8 +93,8 @@ AREAS = {
 
 
 @pytest.mark.parametrize("lcd", [True, False], ids=["lcd-on", "lcd-off"])
-def test_each_area_keeps_what_is_written(lab, lcd):
-    """Written in each of the ways there are, at any time of a line, and read in another."""
+def test_each_area_keeps_what_is_written(twinstep_lab, lcd):
+    """Written by every kind of instruction, at any time of a line, and read by another."""
     rng = np.random.default_rng(8)
     programs = []
     for first, count in AREAS.values():
@@ -128,13 +128,13 @@ def test_each_area_keeps_what_is_written(lab, lcd):
                 program.word(0x21, address).emit((0x7E, 0x2A, 0x46, 0x86)[number >> 1 & 3])
             program.word(0xEA, 0xC000 + number).wait(4 * int(rng.integers(12)))
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=3):
+    for frames in console.play(twinstep_lab, programs, steps=3):
         assert frames["state.b"][-1] == 0x5A
 
 
 @pytest.mark.parametrize("area", [0x8000, 0xFE00], ids=["vram", "oam"])
-def test_the_lcd_blocks_an_area_at_each_time_of_a_line(lab, area):
-    """By the accesses that ask it, every four cycles of a line; what was there is not FF."""
+def test_the_lcd_blocks_an_area_at_each_time_of_a_line(twinstep_lab, area):
+    """By accesses that the LCD can block, every four cycles of a line; the memory held no FF."""
     programs = []
     for access in (0x7E, 0x1A, 0x12):  # ld a, [hl]; ld a, [de]; ld [de], a
         program = Program().code("di").write("LCDC", 0).word(0x21, area).code("ld b, 160")
@@ -144,7 +144,7 @@ def test_the_lcd_blocks_an_area_at_each_time_of_a_line(lab, area):
             place = area + number
             program.word(0x21, place).word(0x11, place)
             program.emit(0x3E, 0x77, access).word(0xEA, 0xC000 + number)
-            program.wait(456 + 4 - 56)  # what stands above takes the 56
+            program.wait(456 + 4 - 56)  # the code above takes the 56
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=5):
+    for frames in console.play(twinstep_lab, programs, steps=5):
         assert frames["state.b"][-1] == 0x5A

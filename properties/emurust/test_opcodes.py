@@ -1,4 +1,4 @@
-"""Level 1: every instruction, from random registers, with what it writes and how long it takes."""
+"""Level 1: every instruction, from random registers, with its writes and its duration."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from twinstep.properties.emurust.program import COPY, START, Program, copy
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
-#: Random registers for each instruction, in ROM and in each place elsewhere.
+#: Random registers for each instruction, in ROM and in each other place.
 TRIES, ELSEWHERE = 12, 6
 
 
 def _fill(writer, ops, size):
-    """Write cases until `size` bytes are full; return the instructions that are left."""
+    """Write cases until `size` bytes are full; return the remaining instructions."""
     ops = list(ops)
     while ops and len(writer.data) < size:
         op = ops.pop()
@@ -29,7 +29,7 @@ def _begin(program):
     return program.code("di").write("TAC", 5)
 
 
-def test_every_instruction_in_rom(lab):
+def test_every_instruction_in_rom(twinstep_lab):
     rng = np.random.default_rng(1)
     ops = [CASES[i] for i in rng.permutation(np.repeat(np.arange(len(CASES)), TRIES))]
     programs = []
@@ -38,11 +38,11 @@ def test_every_instruction_in_rom(lab):
         writer = Writer(program.at, rng)
         ops = _fill(writer, ops, 0x7F00 - START)
         programs.append(program.emit(*writer.data).emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=5):
+    for frames in console.play(twinstep_lab, programs, steps=5):
         assert frames["state.b"][-1] == 0x5A
 
 
-#: Where the code lies, its bytes at most, and the area that pointers keep away from.
+#: The code's place, its most bytes, and the area that pointers avoid.
 PLACES = {
     "cartridge-ram": (0xA000, 0x1F80, "rom"),
     "vram": (0x8000, 0x1F80, "vram"),
@@ -52,8 +52,8 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_instruction_elsewhere(lab, place):
-    """Instructions that are fetched from RAM have other times for what they read and write."""
+def test_every_instruction_elsewhere(twinstep_lab, place):
+    """Instructions that are fetched from RAM have other times for their reads and writes."""
     base, size, away = PLACES[place]
     rng = np.random.default_rng(base)
     ops = [CASES[i] for i in rng.permutation(np.repeat(np.arange(len(CASES)), ELSEWHERE))]
@@ -63,7 +63,7 @@ def test_every_instruction_elsewhere(lab, place):
         if place == "vram":
             program.write("LCDC", 0)
         source = 0x2000
-        # The next block is copied as soon as one is through.
+        # The next block is copied as soon as one is finished.
         while ops and source + size < 0x8000:
             writer = Writer(base, rng, ("rom", away))
             ops = _fill(writer, ops, size - 0x40)
@@ -72,11 +72,11 @@ def test_every_instruction_elsewhere(lab, place):
             copy(program, source, base, len(writer.data)).jump(base)
             source += len(writer.data)
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=30):
+    for frames in console.play(twinstep_lab, programs, steps=30):
         assert frames["state.b"][-1] == 0x5A
 
 
-#: What reads or writes TIMA, with HL, BC or DE at it, or SP at it or at a neighbour.
+#: Instructions that read or write TIMA, with HL, BC or DE at it, or SP at it or at a neighbour.
 _BY_POINTER = (
     *((code,) for code in (*range(0x46, 0x76, 8), 0x7E, *range(0x70, 0x76), 0x77)),
     *((code,) for code in range(0x86, 0xC0, 8)), *((0xCB, code) for code in range(6, 0x100, 8)),
@@ -87,8 +87,8 @@ _BY_POINTER = (
 _BY_STACK = ((0xC1,), (0xD1,), (0xE1,), (0xF1,), (0xC5,), (0xD5,), (0xE5,), (0xF5,))
 
 
-def test_memory_is_accessed_at_the_time_within_an_instruction(lab):
-    """TIMA counts every 16 cycles: each instruction at it, begun at each of 4 places between."""
+def test_memory_is_accessed_at_the_time_within_an_instruction(twinstep_lab):
+    """TIMA counts every 16 cycles: each instruction at it, started at each of 4 places between."""
     cases = [(op, 0xDD00) for op in _BY_POINTER]
     cases += [(op, stack) for op in _BY_STACK for stack in (0xFF04, 0xFF05, 0xFF06, 0xFF07)]
     programs = []
@@ -102,7 +102,7 @@ def test_memory_is_accessed_at_the_time_within_an_instruction(lab):
                 program.code("push af\npush bc\npush de\npush hl\nldh a, [TIMA]\npush af")
                 place -= 10
         programs.append(program.emit(0x06, 0x5A).rest().rom())
-    for frames in console.play(lab, programs, steps=4):
+    for frames in console.play(twinstep_lab, programs, steps=4):
         assert frames["state.b"][-1] == 0x5A
 
 
@@ -131,13 +131,13 @@ def _operands_in_vram(rng):
         program.word(0x01, 0xC900 | int(rng.integers(16)) << 4)
         program.code("push bc\npop af\nld bc, $1234\nld de, $5678\nld hl, $C888")
         program.wait(4 * int(rng.integers(12))).word(0xCD, slot)
-        # A ring of 2 KB of results, 14 bytes each, by a stack pointer that goes round.
+        # A ring of 2 KB of results, 14 bytes each, by a stack pointer that wraps around.
         program.code("ld [$DF02], sp\nld sp, $DF80\npush hl\npush de\npush bc\npush af")
         program.code("ld sp, $DF00\npop hl\nld sp, $DF78")
         for _ in range(4):
             program.code("pop bc\nld a, c\nld [hl+], a\nld a, b\nld [hl+], a")
         program.code("ld a, [$DF02]\nld [hl+], a\nldh a, [TIMA]\nld [hl+], a")
-        # Where it may have written, and that back to what it was.
+        # The places it may have written, and the restored old values.
         for place in (0xC8F0, 0xC8FF, 0xFFF0, 0xFFF4):
             program.code(f"ld a, [{place}]\nld [hl+], a\nld a, $C9\nld [{place}], a")
         program.code("ld a, h\nand $C7\nld h, a\nld sp, hl")
@@ -145,10 +145,10 @@ def _operands_in_vram(rng):
     return program.rom()
 
 
-def test_operands_in_vram_while_the_lcd_reads_it(lab):
-    """Of code in VRAM the LCD blocks operands in mode 3, not opcodes; at each place of a line.
+def test_operands_in_vram_while_the_lcd_reads_it(twinstep_lab):
+    """In VRAM's code the LCD blocks operands in mode 3, not opcodes; at each place of a line.
 
-    Blocked bytes read FF. Where that leads, there is a `ret`: all VRAM, HRAM and IE hold one.
+    Blocked bytes read FF. A jump to FFxx meets a `ret`: all VRAM, HRAM and IE hold one.
     """
     programs = [_operands_in_vram(np.random.default_rng(seed)) for seed in range(4)]
-    console.play(lab, programs, steps=90)
+    console.play(twinstep_lab, programs, steps=90)

@@ -1,6 +1,6 @@
 """Level 1: whole pictures from random tiles, maps, sprites, palettes and positions.
 
-Everything is written in the vertical blank; what happens within a picture is level 2's.
+Everything is written in the vertical blank; level 2 covers changes within a picture.
 """
 
 import numpy as np
@@ -60,24 +60,24 @@ def _scene(program, rng):
     program.word(0x01, 600).code("rest:\ndec bc\nld a, b\nor c\njr nz, rest")
 
 
-def test_pictures_at_random(lab):
+def test_pictures_at_random(twinstep_lab):
     rng = np.random.default_rng(22)
     programs = []
     for _ in range(4):
         program = screens(rng).code("di").write("LCDC", 0)
         copy(program, TILES, 0x8000, 0x2000)
-        # Sprites may be read in mode 2 as the LCD is switched on: the first picture is blank.
+        # Sprites may be read in mode 2 when the LCD is switched on: the first picture is blank.
         program.write("LCDC", 0x91)
         again = program.at
         while program.at < 0x3C00:
             program.code("blank:\nldh a, [LY]\ncp 144\njr nz, blank")
             _scene(program, rng)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=70)
+    console.play(twinstep_lab, programs, steps=70)
 
 
 @pytest.mark.parametrize("skip", [2, 3])
-def test_only_the_last_frame_of_a_step_is_drawn(lab, skip):
+def test_only_the_last_frame_of_a_step_is_drawn(twinstep_lab, skip):
     """The window's line is counted in drawn pictures alone, and drawing changes nothing else."""
     rng = np.random.default_rng(23)
     program = screens(rng).code("di").write("LCDC", 0)
@@ -87,11 +87,11 @@ def test_only_the_last_frame_of_a_step_is_drawn(lab, skip):
     while program.at < 0x3000:
         program.code("blank:\nldh a, [LY]\ncp 144\njr nz, blank")
         _scene(program, rng)
-    console.play(lab, [program.jump(again).rom()], steps=30, skip=skip)
+    console.play(twinstep_lab, [program.jump(again).rom()], steps=30, skip=skip)
 
 
-def test_the_window_from_the_first_picture_on(lab):
-    """Of each place of the window, the first pictures after the LCD was switched on."""
+def test_the_window_from_the_first_picture_on(twinstep_lab):
+    """For each place of the window, the first pictures after the LCD was switched on."""
     programs = []
     rng = np.random.default_rng(24)
     for wx, wy in ((7, 0), (0, 0), (3, 10), (87, 60), (166, 3), (7, 143), (167, 0)):
@@ -104,4 +104,4 @@ def test_the_window_from_the_first_picture_on(lab):
             program.wait(4000)
         program.write("LCDC", 0).wait(2000).write("LCDC", 0xF1).rest()
         programs.append(program.rom())
-    console.play(lab, programs, steps=14)
+    console.play(twinstep_lab, programs, steps=14)

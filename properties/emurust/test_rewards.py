@@ -1,4 +1,4 @@
-"""Level 1: rewards, for rules that read the memory in every way there is."""
+"""Level 1: rewards, for rules that read the memory in every possible way."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ LANES, STEPS = 6, 100
 
 
 @pytest.mark.parametrize("parts", REWARDS.values(), ids=REWARDS)
-def test_rewards_match_whatever_they_are_made_of(lab, tmp_path, parts):
-    """And so does what an episode has had."""
+def test_rewards_match_whatever_they_are_made_of(twinstep_lab, tmp_path, parts):
+    """The memory of seen combinations survives, too."""
     rules = f"reward=({', '.join(parts)},), seed=Value(0xC105, 2), start_frames=16, "
     rules += 'actions=((), ("left",), ("right",))'
-    other = console.with_rules(lab, tmp_path, rules, frame_skip=8, observe="half")
+    other = console.with_rules(twinstep_lab, tmp_path, rules, frame_skip=8, observe="half")
     try:
         rng = np.random.default_rng(1)
         starts = starts_of(other.contract, rng.integers(0, 2**32, (LANES, 2), np.uint32))

@@ -1,4 +1,4 @@
-"""Level 1: what an episode begins with, for rules that poke a seed late and wait."""
+"""Level 1: the first state of an episode, for rules that poke a seed late and wait."""
 
 import numpy as np
 import pytest
@@ -10,16 +10,18 @@ from twinstep.properties.emurust import console
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 
-#: Frames to the seed, frames to the first one at least, and how many waits the seed chooses from.
+#: Frames to the seed, least frames to the first one, and the number of waits to choose from.
 STARTS = ((0, 1, 1), (1, 1, 1), (3, 3, 1), (16, 16, 1), (2, 16, 1), (2, 3, 50))
 LANES = 8
 
 
 @pytest.mark.parametrize(("seeded", "frames", "waits"), STARTS)
-def test_the_first_frame_matches_wherever_the_seed_is_poked(lab, tmp_path, seeded, frames, waits):
-    """Also where no frame is played behind the seed, so that none has been drawn."""
+def test_the_first_frame_matches_wherever_the_seed_is_poked(
+    twinstep_lab, tmp_path, seeded, frames, waits
+):
+    """Also without a frame after the seed, so that none has been drawn."""
     rules = f"seed=Value(0xFFF0, 6), seed_frame={seeded}, start_frames={frames}, waits={waits}"
-    other = console.with_rules(lab, tmp_path, rules)
+    other = console.with_rules(twinstep_lab, tmp_path, rules)
     try:
         seeds = np.random.default_rng(0).integers(0, 2**32, (LANES, 2), np.uint32)
         starts = starts_of(other.contract, seeds)

@@ -1,7 +1,7 @@
-"""Level 1: the timer, at each cycle about an overflow, and what writes to it do then.
+"""Level 1: the timer, at each cycle near an overflow, and the effect of writes then.
 
-A probe resets DIV, which sets the phase, sets the timer near its overflow, waits, does something,
-and reads. Waits go over all four-cycle steps of the rates that are that short.
+A probe resets DIV, which sets the phase, sets the timer near its overflow, waits, acts,
+and reads. Waits cover all four-cycle steps of the rates that are that short.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ RING = "ld a, h\nand $C7\nld h, a"  # 2 KB of results from C000 on
 
 
 def _waits(tac, rng):
-    """Return waits in cycles: all about two overflows, or some of many."""
+    """Return waits in cycles: all near two overflows, or some of many."""
     last = 2 * PERIODS.get(tac, 16) + 40
     if last <= 180:
         return list(range(0, last, 4))
@@ -55,7 +55,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_what_is_done_about_an_overflow(lab, act):
+def test_what_is_done_about_an_overflow(twinstep_lab, act):
     rng = np.random.default_rng(9)
     programs = [Program().code("di\nld hl, $C000")]
     for tac in (4, 5, 6, 7, 0, 1):
@@ -69,11 +69,11 @@ def test_what_is_done_about_an_overflow(lab, act):
                         programs.append(Program().code("di\nld hl, $C000"))
                     _probe(programs[-1], tac, before, wait, what, 4 * int(rng.integers(8)))
     roms = [program.emit(0x06, 0x5A).rest().rom() for program in programs]
-    for frames in console.play(lab, roms, steps=13):
+    for frames in console.play(twinstep_lab, roms, steps=13):
         assert frames["state.b"][-1] == 0x5A
 
 
-def test_the_timer_written_at_any_time(lab):
+def test_the_timer_written_at_any_time(twinstep_lab):
     """Random writes to its four registers and reads of them, for many frames."""
     rng = np.random.default_rng(10)
     programs = []
@@ -90,7 +90,7 @@ def test_the_timer_written_at_any_time(lab):
                 program.read(name)
             program.code(RING)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=20)
+    console.play(twinstep_lab, programs, steps=20)
 
 
 def _overflows(program, wait):
@@ -100,7 +100,7 @@ def _overflows(program, wait):
 
 
 @pytest.mark.parametrize("target", [0xFF04, 0xFF05, 0xFF06])
-def test_two_timer_registers_written_by_one_instruction_about_an_overflow(lab, target):
+def test_two_timer_registers_written_by_one_instruction_about_an_overflow(twinstep_lab, target):
     """TIMA and TMA within the first cycles of a reload, by `ld [nn], sp` and by PUSH."""
     programs = []
     for wait in range(180, 300, 4):
@@ -110,10 +110,10 @@ def test_two_timer_registers_written_by_one_instruction_about_an_overflow(lab, t
         program = Program().code("di\nld hl, $FF05\nld bc, $3344").write("TMA", 0x20)
         _overflows(program.word(0x31, target + 1), wait).code("push bc\nld [hl], a\nld hl, $C000")
         programs.append(program.read("TIMA").read("TMA").read("IF").rest().rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)
 
 
-def test_a_dispatch_that_pushes_into_the_timer_about_an_overflow(lab):
+def test_a_dispatch_that_pushes_into_the_timer_about_an_overflow(twinstep_lab):
     """It chooses between its two writes: the timer's interrupt is raised by then, or later."""
     programs = []
     for wait in range(100, 300, 4):
@@ -125,4 +125,4 @@ def test_a_dispatch_that_pushes_into_the_timer_about_an_overflow(lab):
         program.code("xor a\nldh [$0F], a\nldh [$04], a").write("TIMA", 0xF0).write("TAC", 5)
         program.code("ei").wait(wait).word(0x31, 0xFF06).write("IF", 0x10).code("nop\nnop\nnop")
         programs.append(program.rest().rom())
-    console.play(lab, programs, steps=1)
+    console.play(twinstep_lab, programs, steps=1)

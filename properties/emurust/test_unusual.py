@@ -18,8 +18,8 @@ def _result(program):
     return program.code("push af").read("DIV").read("IF").code(f"pop af\nld [hl+], a\n{RING}")
 
 
-def test_halt_with_and_without_interrupts(lab):
-    """HALT after each of some beginnings, with each interrupt pending or to come, and A counted."""
+def test_halt_with_and_without_interrupts(twinstep_lab):
+    """HALT after each of some prologues, with each interrupt pending or to come, and A counted."""
     programs = []
     for first in ("di", "ei", "ei\nnop", "ei\ndi", "di\nei\nei", "nop"):
         program = counting_handlers(Program()).write("TAC", 5).code("ld hl, $C000")
@@ -27,14 +27,14 @@ def test_halt_with_and_without_interrupts(lab):
         for enabled in (0x04, 0x05, 0x1F):
             for pending in (0x00, 0x04, 0x10, 0x1C, 0xE0):
                 program.code("di").write("TIMA", 0xE0).write("IE", enabled).write("IF", pending)
-                # `inc a` twice: were the byte after HALT run twice, A would tell.
+                # `inc a` twice: if the byte after HALT ran twice, A would show it.
                 program.code(f"xor a\n{first}\nhalt\ninc a\ninc a")
                 _result(program)
         programs.append(program.code("di").jump(again).rom())
-    console.play(lab, programs, steps=8)
+    console.play(twinstep_lab, programs, steps=8)
 
 
-def test_stop_goes_on(lab):
+def test_stop_goes_on(twinstep_lab):
     """STOP, with either joypad line selected, buttons held, an interrupt pending or none."""
     programs = []
     for selected in (0x10, 0x20, 0x30):
@@ -48,7 +48,7 @@ def test_stop_goes_on(lab):
                     _result(program)
         programs.append(program.wait(2000).jump(again).rom())
     rng = np.random.default_rng(25)
-    console.play(lab, programs, steps=[int(a) for a in rng.integers(9, size=20)])
+    console.play(twinstep_lab, programs, steps=[int(a) for a in rng.integers(9, size=20)])
 
 
 TOKENS = (
@@ -78,8 +78,8 @@ def _sequence(program, rng, length):
             program.code(token)
 
 
-def test_interrupts_and_sleep_in_any_order(lab):
-    """EI, DI, HALT, STOP, RET, RETI, writes to IE and IF: the timer wakes what sleeps."""
+def test_interrupts_and_sleep_in_any_order(twinstep_lab):
+    """EI, DI, HALT, STOP, RET, RETI, writes to IE and IF: the timer ends every sleep."""
     rng = np.random.default_rng(26)
     programs = []
     for tac in (5, 5, 5, 6):
@@ -91,11 +91,11 @@ def test_interrupts_and_sleep_in_any_order(lab):
             _sequence(program, rng, 12)
             _result(program)
         programs.append(program.jump(again).rom())
-    console.play(lab, programs, steps=30)
+    console.play(twinstep_lab, programs, steps=30)
 
 
-def test_the_sound_unit_switched_on_behind_an_edge_of_div_is_not_to_be_noticed(lab):
-    """PyBoy counts such edges even without sound: what it counts is never read."""
+def test_the_sound_unit_switched_on_behind_an_edge_of_div_is_not_to_be_noticed(twinstep_lab):
+    """PyBoy counts such edges even without sound; nothing ever reads the count."""
     programs = []
     for early, late in itertools.product((0x0F00, 0x1100), (0x0F00, 0x1100)):
         program = Program().code("ld hl, $C000\nxor a\nldh [DIV], a").wait(early)
@@ -104,4 +104,4 @@ def test_the_sound_unit_switched_on_behind_an_edge_of_div_is_not_to_be_noticed(l
             program.code(f"ldh a, [${register:X}]\nld [hl+], a")
         _result(program)
         programs.append(program.rest().rom())
-    console.play(lab, programs, steps=3)
+    console.play(twinstep_lab, programs, steps=3)

@@ -1,7 +1,7 @@
-"""Level 1: laws that the modules of HalfCheetah obey together, whatever the reference answers.
+"""Level 1: laws that the modules of HalfCheetah obey together, independent of the reference.
 
-Modules are compared with each other, never with the oracle: it only places the states. What a
-law joins is computed here in float64 from what the candidate returned.
+Modules are compared with each other, never with the oracle: it only places the states. The two
+sides of a law are computed here in float64 from the candidate's outputs.
 
 Tolerances are relative to the largest term of a law in a state, in units of the candidate's own
 precision. Measured maxima are those of all four candidates.
@@ -20,7 +20,7 @@ STATES = 256
 JOINTS = 9
 GRAVITY = 9.81
 MASS = 14.0
-#: How fast a constraint takes its speed away: 2 / (dmax timeconst) of solimp and solref, 1/s.
+#: The rate at which a constraint removes its speed: 2 / (dmax timeconst) of solimp and solref, 1/s.
 CONSTRAINT_DAMPING = 2 / (0.8 * 0.02)
 FRICTION = 0.4
 #: Roundings of the largest term, measured 1.6 at most.
@@ -33,9 +33,9 @@ BODY_OF_POINT = np.repeat([0, 0, 1, 2, 3, 4, 5, 6], 2)
 
 
 @pytest.fixture
-def states(lab):
-    """Return what `drawn` does."""
-    return drawn(lab)
+def twinstep_states(twinstep_lab):
+    """Return the result of `drawn`."""
+    return drawn(twinstep_lab)
 
 
 def drawn(lab):
@@ -45,7 +45,7 @@ def drawn(lab):
 
 
 def rounded(lab, values):
-    """Return float64 numbers that the candidate holds exactly; an action is float32 anyway."""
+    """Return float64 numbers that the candidate represents exactly; an action is float32 anyway."""
     return values if values.dtype == np.float32 else values.astype(lab.runner.dtype).astype(float)
 
 
@@ -87,8 +87,8 @@ def rows_of(lab, state):
 def pushes(lab, state, qacc):
     """Return the rows' forces on the joints at accelerations [N, 9] and how many rows push [N].
 
-    In between: the size of the forces' terms [N, 9]. A stiff row multiplies what is left of its
-    target and its acceleration, so that its force is rounded by much more than its own size.
+    In between: the size of the forces' terms [N, 9]. A stiff row multiplies the difference of its
+    target and its acceleration, so its force is rounded by much more than its own size.
     """
     weight, target, jacobian = rows_of(lab, state)
     force = weight * np.maximum(0, target - times(jacobian, qacc))
@@ -118,7 +118,7 @@ def largest(values):
 
 
 def require_small(difference, terms, tolerance):
-    """Fail unless each state's difference is this small beside the largest of its terms."""
+    """Fail unless each state's difference is this small relative to the largest of its terms."""
     error, size = largest(difference), largest(terms)
     at = int((error / np.maximum(size, np.finfo(float).tiny)).argmax())
     assert (error <= tolerance * size).all(), f"state {at}: {error[at]:.3g} beside {size[at]:.3g}"
@@ -130,13 +130,13 @@ def eps(lab):
 
 
 def direction(qvel):
-    """Return the velocities' directions, the fastest joint's rate 1, and how fast that is."""
+    """Return the velocities' directions, the fastest joint's rate 1, and that rate."""
     speed = largest(qvel)[:, None]
     return qvel / np.where(speed > 0, speed, 1), speed
 
 
 def slope(lab, module, qpos, way):
-    """Return how fast a module's outputs change when the pose moves along `way`: five points."""
+    """Return the slope of a module's outputs along the pose direction `way`: five points."""
     step = eps(lab) ** 0.2
     shifts = np.array([1, -1, 2, -2])[:, None, None] * step * way
     found = ask(lab, module, {"qpos": (qpos + shifts).reshape(-1, JOINTS)})
@@ -147,44 +147,54 @@ def slope(lab, module, qpos, way):
 # ---- masses and their motion ------------------------------------------------------------
 
 
-def test_the_mass_matrix_is_symmetric_and_positive_definite(lab, states):
+def test_the_mass_matrix_is_symmetric_and_positive_definite(twinstep_lab, twinstep_states):
     """Symmetric to the last bit; no motion is without energy; the whole has one mass."""
-    mass = mass_of(lab, states)
+    mass = mass_of(twinstep_lab, twinstep_states)
     np.testing.assert_array_equal(mass, mass.swapaxes(1, 2))
     np.linalg.cholesky(mass)
-    require_small(mass[:, :2, :2] - MASS * np.eye(2), mass, ROUNDINGS * eps(lab))
+    require_small(mass[:, :2, :2] - MASS * np.eye(2), mass, ROUNDINGS * eps(twinstep_lab))
 
 
-def test_gravity_pulls_each_joint_by_the_mass_that_it_lifts(lab, states):
+def test_gravity_pulls_each_joint_by_the_mass_that_it_lifts(twinstep_lab, twinstep_states):
     """At rest the bias is the potential energy's gradient: g times the row of rootz."""
-    weight = bias_of(lab, states, qvel=0 * states["qvel"])
-    lifted = GRAVITY * mass_of(lab, states)[:, 1]
-    require_small(weight - lifted, lifted, ROUNDINGS * eps(lab))
+    weight = bias_of(twinstep_lab, twinstep_states, qvel=0 * twinstep_states["qvel"])
+    lifted = GRAVITY * mass_of(twinstep_lab, twinstep_states)[:, 1]
+    require_small(weight - lifted, lifted, ROUNDINGS * eps(twinstep_lab))
 
 
-def test_centripetal_and_coriolis_forces_follow_from_the_mass_matrix(lab, states):
+def test_centripetal_and_coriolis_forces_follow_from_the_mass_matrix(twinstep_lab, twinstep_states):
     """Lagrange's: bias(q, v) - bias(q, 0) is dM/dt v less half the gradient of v.Mv."""
-    qpos, qvel = states["qpos"], states["qvel"]
-    turning = bias_of(lab, states) - bias_of(lab, states, qvel=0 * qvel)
+    qpos, qvel = twinstep_states["qpos"], twinstep_states["qvel"]
+    turning = bias_of(twinstep_lab, twinstep_states) - bias_of(
+        twinstep_lab, twinstep_states, qvel=0 * qvel
+    )
     way, speed = direction(qvel)
-    changing = slope(lab, "mass_matrix", qpos, way)["mass_matrix"] * speed[:, :, None]
+    changing = slope(twinstep_lab, "mass_matrix", qpos, way)["mass_matrix"] * speed[:, :, None]
     units = np.broadcast_to(np.eye(JOINTS)[:, None], (JOINTS, *qpos.shape)).reshape(-1, JOINTS)
-    gradients = slope(lab, "mass_matrix", np.tile(qpos, (JOINTS, 1)), units)["mass_matrix"]
+    gradients = slope(twinstep_lab, "mass_matrix", np.tile(qpos, (JOINTS, 1)), units)["mass_matrix"]
     gradients = gradients.reshape(JOINTS, -1, JOINTS, JOINTS)
     pulled = np.einsum("ni,knij,nj->nk", qvel, gradients, qvel) / 2
-    terms = np.abs(mass_of(lab, states)) * speed[:, :, None] ** 2
-    weight = bias_of(lab, states, qvel=0 * qvel)
+    terms = np.abs(mass_of(twinstep_lab, twinstep_states)) * speed[:, :, None] ** 2
+    weight = bias_of(twinstep_lab, twinstep_states, qvel=0 * qvel)
     size = np.maximum(largest(terms), largest(weight))
-    require_small(turning - (times(changing, qvel) - pulled), size, SLOPES * eps(lab) ** 0.8)
+    require_small(
+        turning - (times(changing, qvel) - pulled), size, SLOPES * eps(twinstep_lab) ** 0.8
+    )
 
 
-def test_energy_changes_by_what_dampers_motors_and_constraints_do(lab, states):
+def test_energy_changes_by_what_dampers_motors_and_constraints_do(twinstep_lab, twinstep_states):
     """Kinetic energy, height and springs together: inertia's own forces do no net work."""
-    qvel, mass = states["qvel"], mass_of(lab, states)
+    qvel, mass = twinstep_states["qvel"], mass_of(twinstep_lab, twinstep_states)
     way, speed = direction(qvel)
-    changing = slope(lab, "mass_matrix", states["qpos"], way)["mass_matrix"] * speed[:, :, None]
-    given, springs = ask(lab, "forces", states), ask(lab, "forces", states, qvel=0 * qvel)
-    found = ask(lab, "newton", states)
+    changing = (
+        slope(twinstep_lab, "mass_matrix", twinstep_states["qpos"], way)["mass_matrix"]
+        * speed[:, :, None]
+    )
+    given, springs = (
+        ask(twinstep_lab, "forces", twinstep_states),
+        ask(twinstep_lab, "forces", twinstep_states, qvel=0 * qvel),
+    )
+    found = ask(twinstep_lab, "newton", twinstep_states)
     stored = -springs["qfrc_passive"]
     done = given["qfrc_passive"] + stored + given["qfrc_actuator"] + found["qfrc_constraint"]
     parts = (times(mass, found["qacc"]), times(changing, qvel) / 2, GRAVITY * mass[:, 1], stored)
@@ -192,26 +202,29 @@ def test_energy_changes_by_what_dampers_motors_and_constraints_do(lab, states):
     terms += largest(mass)[:, None] * speed**2
     gained, worked = (np.einsum("ni,ni->n", qvel, force) for force in (sum(parts), done))
     size = np.einsum("ni,ni->n", np.abs(qvel), terms)
-    require_small(gained - worked, size, SLOPES * eps(lab) ** 0.8)
+    require_small(gained - worked, size, SLOPES * eps(twinstep_lab) ** 0.8)
 
 
-def test_dampers_take_energy_and_springs_pull_back(lab, states):
-    """The dampers' power is never above 0, and no spring pushes on from its rest."""
-    moving, still = (ask(lab, "forces", states, qvel=n * states["qvel"]) for n in (1, 0))
+def test_dampers_take_energy_and_springs_pull_back(twinstep_lab, twinstep_states):
+    """The dampers' power is never above 0, and no spring pushes away from its rest."""
+    moving, still = (
+        ask(twinstep_lab, "forces", twinstep_states, qvel=n * twinstep_states["qvel"])
+        for n in (1, 0)
+    )
     springs = still["qfrc_passive"]
     damped = moving["qfrc_passive"] - springs
-    assert (springs * states["qpos"] <= 0).all()
-    slack = ROUNDINGS * eps(lab) * np.abs(springs * states["qvel"])
-    assert (damped * states["qvel"] <= slack).all()
+    assert (springs * twinstep_states["qpos"] <= 0).all()
+    slack = ROUNDINGS * eps(twinstep_lab) * np.abs(springs * twinstep_states["qvel"])
+    assert (damped * twinstep_states["qvel"] <= slack).all()
 
 
 # ---- contacts and limits ----------------------------------------------------------------
 
 
-def test_what_does_not_touch_has_no_rows(lab, states):
-    """Rows are there exactly where a point is below the floor, and have 0 everywhere else."""
-    touching = ask(lab, "contacts", states)["depth"] > 0
-    found = ask(lab, "rows", states)
+def test_what_does_not_touch_has_no_rows(twinstep_lab, twinstep_states):
+    """Rows exist exactly where a point is below the floor, and have 0 everywhere else."""
+    touching = ask(twinstep_lab, "contacts", twinstep_states)["depth"] > 0
+    found = ask(twinstep_lab, "rows", twinstep_states)
     np.testing.assert_array_equal(found["contact_weight"] > 0, touching)
     assert (found["contact_weight"] >= 0).all()
     assert not found["contact_target"][~touching].any()
@@ -222,44 +235,48 @@ def test_what_does_not_touch_has_no_rows(lab, states):
     assert touching.any(0).all(), "a point touches in no state"
 
 
-def test_contact_rows_are_the_motion_of_the_point_that_touches(lab, states):
-    """A row's Jacobian is the contact point's velocity, from slopes of where the ends are."""
+def test_contact_rows_are_the_motion_of_the_point_that_touches(twinstep_lab, twinstep_states):
+    """A row's Jacobian is the contact point's velocity, from slopes of the ends' places."""
     # Far from the origin an end's place has few digits left.
-    qpos = states["qpos"] * (np.arange(JOINTS) > 0)
-    contacts = ask(lab, "contacts", states, qpos=qpos)
-    place = ask(lab, "kinematics", states, qpos=qpos)
-    way, _ = direction(states["qvel"])
-    moved = slope(lab, "kinematics", qpos, way)
+    qpos = twinstep_states["qpos"] * (np.arange(JOINTS) > 0)
+    contacts = ask(twinstep_lab, "contacts", twinstep_states, qpos=qpos)
+    place = ask(twinstep_lab, "kinematics", twinstep_states, qpos=qpos)
+    way, _ = direction(twinstep_states["qvel"])
+    moved = slope(twinstep_lab, "kinematics", qpos, way)
     turn = place["body_cos"] * moved["body_sin"] - place["body_sin"] * moved["body_cos"]
     below = contacts["contact_at"][:, :, 1] - place["end_at"][:, :, 1]
     up = moved["end_at"][:, :, 1]
     along = FRICTION * (moved["end_at"][:, :, 0] + turn[:, BODY_OF_POINT] * below)
     want = np.stack([up + along, up - along, up], 2)
-    got = times(ask(lab, "rows", states, qpos=qpos)["contact_jacobian"], way)
+    got = times(ask(twinstep_lab, "rows", twinstep_states, qpos=qpos)["contact_jacobian"], way)
     touching = (contacts["depth"] > 0)[:, :, None]
     # The ends' places and rates are of the size of the body, 1 m, and of the rate, 1.
-    require_small((got - want) * touching, np.ones(STATES), SLOPES * eps(lab) ** 0.8)
+    require_small((got - want) * touching, np.ones(STATES), SLOPES * eps(twinstep_lab) ** 0.8)
 
 
-def test_rows_are_slowed_by_their_own_speed(lab, states):
-    """A row's target falls with its speed, J v, and nothing else of it depends on velocities."""
-    weight, target, jacobian = rows_of(lab, states)
-    still_weight, still, still_jacobian = rows_of(lab, states | {"qvel": 0 * states["qvel"]})
+def test_rows_are_slowed_by_their_own_speed(twinstep_lab, twinstep_states):
+    """A row's target falls with its speed, J v, and depends on velocities in no other way."""
+    weight, target, jacobian = rows_of(twinstep_lab, twinstep_states)
+    still_weight, still, still_jacobian = rows_of(
+        twinstep_lab, twinstep_states | {"qvel": 0 * twinstep_states["qvel"]}
+    )
     np.testing.assert_array_equal(weight, still_weight)
     np.testing.assert_array_equal(jacobian, still_jacobian)
-    slowed = CONSTRAINT_DAMPING * times(jacobian, states["qvel"])
-    terms = CONSTRAINT_DAMPING * times(np.abs(jacobian), np.abs(states["qvel"])) + np.abs(target)
-    require_small(target - still + slowed, terms, ROUNDINGS * eps(lab))
+    slowed = CONSTRAINT_DAMPING * times(jacobian, twinstep_states["qvel"])
+    terms = CONSTRAINT_DAMPING * times(np.abs(jacobian), np.abs(twinstep_states["qvel"])) + np.abs(
+        target
+    )
+    require_small(target - still + slowed, terms, ROUNDINGS * eps(twinstep_lab))
 
 
-def test_accelerations_are_the_optimum_of_the_contact_problem(lab, states):
-    """Bodies' inertia balances all forces, each row pushing by its weight as far as it is late.
+def test_accelerations_are_the_optimum_of_the_contact_problem(twinstep_lab, twinstep_states):
+    """Bodies' inertia balances all forces, each row pushing by its weight times its lag.
 
     A float64 candidate stops early as MuJoCo does, in play one substep in 100,000. None of 4096
-    placed states is one, so that what is left over is rounding here.
+    placed states is one, so only rounding remains here.
     """
-    found = ask(lab, "newton", states)
-    pushed, terms, pushing = pushes(lab, states, found["qacc"])
-    require_small(found["qfrc_constraint"] - pushed, terms, ROUNDINGS * eps(lab))
-    require_balance(lab, states, found["qacc"])
+    found = ask(twinstep_lab, "newton", twinstep_states)
+    pushed, terms, pushing = pushes(twinstep_lab, twinstep_states, found["qacc"])
+    require_small(found["qfrc_constraint"] - pushed, terms, ROUNDINGS * eps(twinstep_lab))
+    require_balance(twinstep_lab, twinstep_states, found["qacc"])
     assert {0, 1, 2, 3} <= set(pushing), "no state with so many pushing rows"

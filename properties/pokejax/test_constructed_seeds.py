@@ -1,6 +1,6 @@
-"""Level 1: rare draws on purpose. The generator is invertible, so a seed can be built for any draw.
+"""Level 1: rare draws on purpose. The generator is invertible, so any draw has a seed.
 
-Each row of DRAWS puts one draw of a move on both sides of where the outcome changes, in the
+Each row of DRAWS puts one draw of a move on both sides of a change of the outcome, in the
 reference and in the candidate: the last number with one outcome and the first with the other.
 """
 
@@ -9,7 +9,7 @@ import pytest
 
 from twinstep.contracts.pokejax.modules import CONDITIONS, DEFAULTS
 
-# Modules are asked about in the first variant.
+# Modules are called in the first variant.
 pytestmark = [
     pytest.mark.level1,
     pytest.mark.environment("pokejax"),
@@ -22,8 +22,8 @@ BURN, PARALYSIS, SLEEP = 1, 2, 3
 #: Seeds for each value of a draw.
 SEEDS = 64
 
-#: What is drawn: the move, what the scene has besides, which draw of the step (from 1) out of how
-#: many values, the last value with one outcome, the field that shows it.
+#: A draw: the move, additions to the scene, the draw's index in the step (from 1) and its number
+#: of values, the last value with one outcome, the field that shows it.
 DRAWS = {
     "a move of 100 % misses once in 256": (1, {}, 1, 256, 254, "hp"),
     "a move of 70 % misses from 178 on": (59, {}, 1, 256, 177, "hp"),
@@ -67,14 +67,14 @@ def scene(contract, move, count, **given):
 
 
 def both(lab, inputs):
-    """Ask both sides; require every output to be equal; return the reference's."""
+    """Call both sides; require every output to be equal; return the reference's."""
     want, got = lab.oracle.call("move", inputs), lab.runner.call("move", inputs)
     wrong = [name for name in want if not np.array_equal(want[name], got[name])]
     assert not wrong, f"{', '.join(wrong)} differ"
     return want
 
 
-def test_seeds_are_built_as_the_reference_draws(lab):
+def test_seeds_are_built_as_the_reference_draws(twinstep_lab):
     rng = np.random.default_rng(0)
     for k, n, value in ((1, 256, 255), (3, 39, 0), (8, 256, 62)):
         given = {
@@ -82,19 +82,19 @@ def test_seeds_are_built_as_the_reference_draws(lab):
             "n": np.full(16, n, np.uint16),
             "skipped": np.full(16, k - 1, np.uint8),
         }
-        assert (lab.oracle.call("generator", given)["drawn"] == value).all()
+        assert (twinstep_lab.oracle.call("generator", given)["drawn"] == value).all()
 
 
 @pytest.mark.parametrize("what", DRAWS)
-def test_the_outcome_changes_at_the_same_draw_in_both(lab, what):
+def test_the_outcome_changes_at_the_same_draw_in_both(twinstep_lab, what):
     """One draw is set to the last value of one outcome and to the next one."""
     move, given, k, n, last, shown = DRAWS[what]
     rng = np.random.default_rng(0)
     outcomes = []
     for value in (last, last + 1):
-        inputs = scene(lab.contract, move, SEEDS, **given)
+        inputs = scene(twinstep_lab.contract, move, SEEDS, **given)
         inputs["seed"] = seeds_for(k, n, value, SEEDS, rng)
-        outcomes.append(both(lab, inputs)[shown])
+        outcomes.append(both(twinstep_lab, inputs)[shown])
     low, high = ({each.tobytes() for each in one} for one in outcomes)
     assert low != high, f"{what}: {shown} does not show it"
 
@@ -111,13 +111,13 @@ def test_the_outcome_changes_at_the_same_draw_in_both(lab, what):
         (118, 1, 163, "last_move", 158),
     ],
 )
-def test_every_value_of_a_draw_has_the_references_outcome(lab, move, k, n, field, kinds):
-    """How long sleep, confusion, binding, Bide and Disable last, and what Metronome calls."""
+def test_every_value_of_a_draw_has_the_references_outcome(twinstep_lab, move, k, n, field, kinds):
+    """The durations of sleep, confusion, binding, Bide and Disable, and the moves of Metronome."""
     rng = np.random.default_rng(0)
-    # Four seeds each: the draws before may let the move miss.
-    inputs = scene(lab.contract, move, 4 * n)
+    # Four seeds each, because earlier draws may make the move miss.
+    inputs = scene(twinstep_lab.contract, move, 4 * n)
     inputs["seed"] = np.concatenate([seeds_for(k, n, value, 4, rng) for value in range(n)])
-    found = both(lab, inputs)[field]
+    found = both(twinstep_lab, inputs)[field]
     assert len(set(found.reshape(-1).tolist()) - {0}) == kinds
 
 
@@ -135,23 +135,23 @@ def _named(*names):
         ("bide", "bide_time"),
     ],
 )
-def test_one_left_with_1_hp_by_its_confusion_stops_what_it_was_at(lab, lock, field):
-    inputs = scene(lab.contract, 33, SEEDS)
+def test_one_left_with_1_hp_by_its_confusion_stops_what_it_was_at(twinstep_lab, lock, field):
+    inputs = scene(twinstep_lab.contract, 33, SEEDS)
     inputs["conditions"][:, 0] = _named("confusion", lock)
     # It hits itself for 35.
     inputs["confusion"][:], inputs["bide_time"][:], inputs["hp"][:, 0] = 5, 3, 36
     inputs["seed"] = seeds_for(1, 256, 128, SEEDS, np.random.default_rng(0))
-    want = both(lab, inputs)
+    want = both(twinstep_lab, inputs)
     assert (want["hp"][:, 0, 0] == 1).all()
     assert (want[field][:, 0] == 0).all()
 
 
 @pytest.mark.parametrize(("stored", "stage"), [(0, 0), (1, 1)])
-def test_a_bide_of_nothing_builds_no_rage(lab, stored, stage):
-    inputs = scene(lab.contract, 33, SEEDS)
+def test_a_bide_of_nothing_builds_no_rage(twinstep_lab, stored, stage):
+    inputs = scene(twinstep_lab.contract, 33, SEEDS)
     inputs["conditions"][:, 0], inputs["conditions"][:, 1] = _named("bide"), _named("rage")
     inputs["bide_damage"][:] = stored
-    want = both(lab, inputs)
+    want = both(twinstep_lab, inputs)
     assert (want["bide_time"][:, 0] == 0).all()
     assert (want["boosts"][:, 1, 0] == stage).all()
 
@@ -159,11 +159,11 @@ def test_a_bide_of_nothing_builds_no_rage(lab, stored, stage):
 @pytest.mark.parametrize(
     ("pp", "slots"), [([0, 20, 0, 20], {1, 3}), ([0, 0, 20, 0], {2}), ([0, 0, 0, 0], set())]
 )
-def test_disable_draws_among_moves_that_have_pp(lab, pp, slots):
-    inputs = scene(lab.contract, 50, SEEDS)
+def test_disable_draws_among_moves_that_have_pp(twinstep_lab, pp, slots):
+    inputs = scene(twinstep_lab.contract, 50, SEEDS)
     inputs["own_moves"][:, 1], inputs["pp"][:, 1] = [33, 34, 35, 36], pp
     inputs["seed"] = np.random.default_rng(0).integers(0, 2**32, (SEEDS, 2)).astype(np.uint32)
-    want = both(lab, inputs)
+    want = both(twinstep_lab, inputs)
     hit = want["disable_time"][:, 1] > 0
     assert set(want["disable_slot"][hit, 1].tolist()) == slots
 
@@ -179,8 +179,10 @@ def test_disable_draws_among_moves_that_have_pp(lab, pp, slots):
         (512, 511, 511),
     ],
 )
-def test_one_that_lacks_255_or_511_hp_recovers_only_with_a_multiple_of_256(lab, hp, missing, gain):
-    inputs = scene(lab.contract, 105, SEEDS)
+def test_one_that_lacks_255_or_511_hp_recovers_only_with_a_multiple_of_256(
+    twinstep_lab, hp, missing, gain
+):
+    inputs = scene(twinstep_lab.contract, 105, SEEDS)
     inputs["hp"][:, 0], inputs["missing"][:, 0] = hp, missing
-    want = both(lab, inputs)
+    want = both(twinstep_lab, inputs)
     assert (want["hp"][:, 0, 0] == hp + gain).all()

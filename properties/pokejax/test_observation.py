@@ -1,8 +1,8 @@
-"""Level 1: what a player sees depends on nothing that it may not know.
+"""Level 1: a player's observation depends on nothing hidden from that player.
 
 At states of recorded battles, everything that is hidden from player p is replaced: the generator,
-the foe's unseen members, its moves that have not been used, PP, genes, stats, exact HP, and the
-counters of both sides, of which a player sees only that they run.
+the foe's unseen members, its unused moves, PP, genes, stats, exact HP, and the counters of both
+sides that a player only sees running.
 """
 
 import jax
@@ -16,13 +16,13 @@ from twinstep.generated.pokejax import State
 pytestmark = [pytest.mark.level1, pytest.mark.environment("pokejax")]
 
 STATES = 2048
-#: Counters of which it shows that they run, with their least and their most.
+#: Counters of which only the running is visible, with their least and their most.
 RUNNING = {
     "sleep": (1, 7), "confusion": (1, 5), "disable_time": (1, 8), "bide_time": (1, 3),
     "trapped_duration": (1, 2), "fake_duration": (1, 2), "lock_duration": (1, 5),
     "rage_accuracy": (1, 255), "locked_accuracy": (1, 255), "locked_time": (1, 3),
 }  # fmt: skip
-#: What the other side keeps to itself.
+#: State hidden from the other side.
 FOES = {
     "move_pp": (0, 63), "moves": (1, 165), "stats": (1, 999), "modified": (1, 999),
     "speed": (1, 999), "selected_move": (0, 165), "selected_slot": (0, 3), "last_move": (0, 165),
@@ -32,7 +32,7 @@ FOES = {
 
 
 @pytest.fixture(scope="module")
-def rng():
+def twinstep_twinstep_rng():
     return np.random.default_rng(0)
 
 
@@ -78,7 +78,7 @@ def _change_members(new, state, foe, rng):
     team, seen = new["team"][:, foe], state["seen"][:, foe]
     there, unseen = team[:, :, 1] > 0, seen == 0
     drawn = rng.integers(1, 151, team.shape).astype(np.uint8)
-    # Genes of all, moves that were not used, and all of those who were not seen.
+    # Genes of all, unused moves, and all of the unseen members.
     team[:, :, 6:] = drawn[:, :, 6:]
     moves, hidden = team[:, :, 2:6], ~state["revealed"][:, foe]
     team[:, :, 2:6] = np.where(hidden & (moves > 0), drawn[:, :, 2:6], moves)
@@ -94,17 +94,19 @@ def _change_members(new, state, foe, rng):
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_observation_and_mask_stay_where_only_hidden_things_change(lab, rng, player):
+def test_observation_and_mask_stay_where_only_hidden_things_change(
+    twinstep_lab, twinstep_twinstep_rng, player
+):
     """Everything that the player may not know is replaced at once; its own view is the same."""
-    states = _states(lab, rng)
-    changed = _hidden_changed(states, player, rng)
+    states = _states(twinstep_lab, twinstep_twinstep_rng)
+    changed = _hidden_changed(states, player, twinstep_twinstep_rng)
     before, after = (_view(each) for each in (states, changed))
     for name in ("obs", "legal"):
         one, two = getattr(before, name)[:, player], getattr(after, name)[:, player]
         wrong = np.argwhere((one != two).reshape(len(one), -1))
-        names = lab.contract.observation.names
+        names = twinstep_lab.contract.observation.names
         assert not len(wrong), (name, names[wrong[0, 1]] if name == "obs" else wrong[0])
-    # The foe's own view does change: something was replaced indeed.
+    # The foe's own view does change, which proves the replacement.
     assert (before.obs[:, 1 - player] != after.obs[:, 1 - player]).any(-1).mean() > 0.99
 
 

@@ -1,5 +1,5 @@
-"""Boards drawn for one effect: who bears it is Active, on the Bench or in the hand, and what it
-speaks of is there on some boards and lacking on others.
+"""Boards drawn for one effect: its card is Active, on the Bench or in the hand, and the things that
+it refers to are present on some boards and absent on others.
 
 They are laid out by the contract alone. Player `me` is in the middle of a turn.
 """
@@ -21,14 +21,14 @@ from twinstep.contracts.tcgjax.layout import RULES as VALUES
 CONFUSED = 3
 _STANDS = ("Pokemon", "Fossil")
 _IN_PLAY = [card for card in cards() if card.kind in _STANDS]
-#: Cards whose first attack does damage and nothing else, for what is always at work.
+#: Cards whose first attack does only damage, for effects that are always at work.
 _PLAIN = [
     card for card in _IN_PLAY
     if card.attacks and card.attacks[0].damage >= 30 and not card.attacks[0].effect
 ]  # fmt: skip
 #: Codes of abilities that nobody uses.
 PASSIVE = ("ability-counter-20", "ability-no-supporters", "ability-shell-10", "ability-shell-20")
-#: Of which type those are that an effect speaks of.
+#: The types that an effect refers to.
 _LETTERS = {
     "attach-bench-grass": "G", "coins3-attach-bench-fire": "R", "bench-lightning-times-30": "L",
     "erika": "G", "misty": "W", "search-grass-to-hand": "G", "ability-charge-active-psychic": "P",
@@ -56,19 +56,19 @@ class Side:
 
     @property
     def active(self) -> Stand:
-        """The Active Pokemon."""
+        """Return the Active Pokemon."""
         found = self.slots[0]
         assert found is not None
         return found
 
     @property
     def bench(self) -> list[Stand]:
-        """The Benched ones."""
+        """Return the Benched ones."""
         return [one for one in self.slots[1:] if one is not None]
 
     @property
     def all(self) -> list[Stand]:
-        """All in play."""
+        """Return all in play."""
         return [self.active, *self.bench]
 
 
@@ -153,7 +153,7 @@ def _fill_benches(board: Board, rng: random.Random) -> None:
 
 
 def _partner(board: Board, rng: random.Random) -> None:
-    """Let those that the effect names be Active, or on the Bench, on half of the boards."""
+    """Put the Pokemon that the effect names into play, Active or not, on half of the boards."""
     names, _ = PARTNERS.get(board.code, ((), ""))
     fitting = [card for card in _IN_PLAY if card.name in names]
     if fitting and rng.random() < 0.7:
@@ -168,7 +168,7 @@ def _deal(board: Board, rng: random.Random) -> None:
 
 
 def _lists(side: Side, rng: random.Random) -> None:
-    """Put what is left of twenty cards into the deck and the discard pile."""
+    """Put the rest of the twenty cards into the deck and the discard pile."""
     left = DECK - len(side.all) - len(side.hand)
     names = {"Nidoran♂"} if rng.random() < 0.5 else set()
     pool = [card for card in cards() if card.name in names] or list(cards())
@@ -240,7 +240,7 @@ _OWN_DECK: _Speaks = lambda b: bool(b.me.deck)  # noqa: E731
 _FOE_ENERGY: _Speaks = lambda b: bool(b.foe.active.energy)  # noqa: E731
 _HURT: _Speaks = lambda b: b.me.active.damage > 0  # noqa: E731
 _BEARS: _Speaks = lambda b: b.foe.active.card.ability == b.code  # noqa: E731
-#: Code -> whether what it speaks of is there. Those that are not here need nothing.
+#: Code -> whether the things it refers to are present. Codes not listed need nothing.
 TARGETS: dict[str, _Speaks] = {
     **dict.fromkeys(("bench-times-30", "hurt-own-bench-30", "switch-self"), _OWN_BENCH),
     **dict.fromkeys(
@@ -279,11 +279,11 @@ TARGETS: dict[str, _Speaks] = {
     "copy": lambda b: _any(b.foe.all, lambda o: any(a.effect != "copy" for a in o.card.attacks)),
     "fossil": lambda b: len(b.me.bench) < 3,
 }
-#: Codes whose use needs what TARGETS says; the others are used without it, too.
+#: Codes whose use needs their TARGETS; the others are used without them, too.
 NEEDS = (
     "ability-charge-active-psychic", "ability-heal-each-20", "ability-peek", "ability-pull-basic",
     "ability-push", "blaine", "brock", "erika", "fossil", "hand-scope", "koga", "lt-surge", "misty",
     "pokedex", "potion", "professors-research", "red-card", "sabrina",
 )  # fmt: skip
-#: Abilities that keep the other player from what `wanted` names.
+#: Abilities that forbid the other player its `wanted` actions.
 FORBIDS = ("ability-no-supporters",)

@@ -1,4 +1,4 @@
-"""Level 1: a batch of any size is played, whatever it is cut into on the way."""
+"""Level 1: a batch of any size is played correctly, into whatever parts it is cut."""
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ pytestmark = [
 ]  # fmt: skip
 
 
-@pytest.mark.usefixtures("lab")
+@pytest.mark.usefixtures("twinstep_lab")
 @pytest.mark.parametrize("size", [1, 1000, 1024, 1025, 1500, 2048, 2050])
-def test_a_function_run_in_parts_gives_every_lane_its_own(size):
+def twinstep_twinstep_test_a_function_run_in_parts_gives_every_lane_its_own(size):
     lanes = jnp.arange(size)
     assert (jax.vmap(in_parts(lambda x: 2 * x))(lanes) == 2 * lanes).all()

@@ -1,8 +1,8 @@
 """Level 1: each effect of a card is used alone, on boards drawn for it, and both sides agree.
 
-The seeds are chosen so that its coins show heads and tails, and what it speaks of is there on some
-boards and lacking on others. Where it lacks, a use may be illegal: then both sides say so. What an
-effect asks for is chosen in a second step and a third. One batch holds the boards of all codes.
+The seeds are chosen so that its coins show heads and tails. The things it refers to are present on
+some boards and absent on others. Where they are absent, a use may be illegal on both sides. The
+choices that an effect opens are made in a second step and a third. One batch holds all boards.
 """
 
 import random
@@ -28,7 +28,7 @@ pytestmark = [
 #: Boards of all codes together: as many as level 2 steps at once, so that it is one program.
 BOARDS = 4096
 STEPS = 3
-#: Seeds that boards are given one of.
+#: Seeds to give boards.
 SEEDS = 512
 #: Coins that a seed is sorted by; those until tails show at most as many heads in a row.
 COINS = 4
@@ -36,7 +36,7 @@ _PLAYED = {}
 
 
 class Played:
-    """What both sides say of all boards.
+    """Both sides' results on all boards.
 
     boards; code: place in codes(), of each. heads: bool[N, COINS], the next coins. legal: bool[N,
     128], the mask at the beginning, both sides'; used: bool[N], the effect was used first. steps:
@@ -50,7 +50,7 @@ class Played:
         self.code = np.arange(BOARDS) % len(names)
         self.boards = [draw(names[code], rng) for code in self.code]
         pool = _seeds(lab)
-        # Boards of one code take turns in what their first coins show.
+        # Boards of one code take turns in the outcomes of their first coins.
         chosen = [pool[(n // len(names)) % len(pool)] for n in range(BOARDS)]
         chosen = [options[rng.randrange(len(options))] for options in chosen]
         self.heads = np.array([coins for _, _, coins in chosen])
@@ -63,7 +63,7 @@ class Played:
         wanted = np.array([board.wanted for board in self.boards]) & self.legal[0]
         number = np.array([rng.randrange(1 << 16) for _ in range(BOARDS)], np.int32)
         self.used = wanted.any(1)
-        # Where it cannot be used, the turn is ended: action 0, which is what `nth_legal` gives.
+        # Where it cannot be used, the turn is ended: action 0, the result of `nth_legal`.
         first = nth_legal(number, wanted).astype(np.int32)
         self._play(lab, states, np.stack([first, first], 1), number)
 
@@ -87,7 +87,7 @@ class Played:
 
 
 def _seeds(lab):
-    """Return lists of (seed, draws, coins bool[COINS]), one list for each beginning of coins."""
+    """Return lists of (seed, draws, coins bool[COINS]), one list for each prefix of coins."""
     rng = np.random.default_rng(7)
     given = {
         "seed": rng.integers(0, 2**32, (SEEDS, 2)).astype(np.uint32),
@@ -114,9 +114,9 @@ def _played(lab):
 
 
 @pytest.mark.parametrize("code", codes())
-def test_an_effect_is_the_references(lab, code):
-    """Used on its boards, with all that it asks for, an effect does the same on both sides."""
-    played = _played(lab)
+def test_an_effect_is_the_references(twinstep_lab, code):
+    """Used on its boards, with all its choices, an effect does the same on both sides."""
+    played = _played(twinstep_lab)
     rows = np.flatnonzero(played.code == codes().index(code))
     want, got = (mask[rows] for mask in played.legal)
     assert np.array_equal(want, got), f"legal actions differ on board {rows[(want != got).any(1)]}"
@@ -124,25 +124,27 @@ def test_an_effect_is_the_references(lab, code):
         # Every frame is cut to the boards of this code, to be compared as one step from states.
         mine = [{path: values[:, rows] for path, values in frame.items()} for frame in frames]
         wrong = np.zeros(len(rows), bool)
-        for where in frames_differ(*mine, lab.rules.from_placed()).values():
+        for where in frames_differ(*mine, twinstep_lab.rules.from_placed()).values():
             wrong |= where.reshape(-1, len(rows)).any(0)
         if wrong.any():
             at = int(rows[wrong.argmax()])
             case = Case(
                 "step",
-                take_lanes(some_starts(lab.contract, 1), 0),
+                take_lanes(some_starts(twinstep_lab.contract, 1), 0),
                 actions[None, at],
                 {name: values[at] for name, values in states.items()},
             )
-            lab.require_agreement(case, f"{code}: {wrong.sum()} of {len(rows)} boards differ:")
-    _require_both(lab, played, code, rows)
+            twinstep_lab.require_agreement(
+                case, f"{code}: {wrong.sum()} of {len(rows)} boards differ:"
+            )
+    _require_both(twinstep_lab, played, code, rows)
 
 
 def _require_both(lab, played, code, rows):
-    """Fail if the boards did not show what the effect depends on both ways."""
+    """Fail unless the boards show both outcomes of everything the effect depends on."""
     boards = [played.boards[row] for row in rows]
     used = played.used[rows]
-    # A choice of what is hurt comes before the effect is said to happen.
+    # A choice of a target comes before the effect's event.
     events = np.any([step[4] for step in played.steps], 0)
     happened = events[rows, lab.contract.events.index(code)]
     speaks = TARGETS.get(code)

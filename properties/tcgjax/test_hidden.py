@@ -1,8 +1,8 @@
-"""Level 1: what a player sees and may do depends on nothing that it may not know (R86 to R89).
+"""Level 1: a player's observation and mask depend on nothing hidden from it (R86 to R89).
 
 At states of recorded games, everything that is hidden from player p is replaced: the generator, the
-other player's cards in hand that were not shown and in the deck, the order of both decks as far as
-p does not know it, and what the other player knows.
+other player's unshown cards in hand and in the deck, the order of both decks as far as
+p does not know it, and the other player's knowledge.
 """
 
 import jax
@@ -46,7 +46,7 @@ def hidden_changed(state, p, rng):
         new["place"][player, loose] = rng.permutation(new["place"][player, loose])
     hand = (new["zone"][foe] == Zone.HAND) & ~new["shown"][foe]
     unseen = np.flatnonzero(hand | (new["zone"][foe] == Zone.DECK))
-    # Which of them are in the hand, and where, is as hidden as what they are.
+    # Which of them are in the hand, and where, is as hidden as their identity.
     order = rng.permutation(unseen)
     for name in ("zone", "place"):
         new[name][foe, unseen] = new[name][foe, order]
@@ -68,19 +68,19 @@ def _view(states):
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_view_and_mask_stay_where_only_hidden_things_change(lab, player):
+def test_view_and_mask_stay_where_only_hidden_things_change(twinstep_lab, player):
     """On both sides, each of which builds its own observation."""
-    rng = lab.reference.rng("hidden", str(player))
-    states = _states(lab, rng)
+    rng = twinstep_lab.reference.rng("hidden", str(player))
+    states = _states(twinstep_lab, rng)
     rows = [{name: values[n] for name, values in states.items()} for n in range(STATES)]
     changed = [hidden_changed(row, player, rng) for row in rows]
     others = {name: np.stack([row[name] for row in changed]) for name in states}
-    names = lab.contract.observation.names
+    names = twinstep_lab.contract.observation.names
     one, two = (_view(each) for each in (states, others))
     for path in ("obs", "legal"):
         wrong = np.argwhere((one[path][:, player] != two[path][:, player]).reshape(STATES, -1))
         assert not len(wrong), (path, names[wrong[0, 1]] if path == "obs" else wrong[0])
-    # The other player's own view does change: something was replaced indeed.
+    # The other player's own view does change, which proves the replacement.
     assert (one["obs"][:, 1 - player] != two["obs"][:, 1 - player]).any(-1).mean() > 0.95
     for row, other in zip(rows, changed, strict=True):
         games = [game_of(each) for each in (row, other)]

@@ -1,7 +1,7 @@
-"""Level 1: laws that a step keeps, each asked of the reference and of the candidate alone.
+"""Level 1: laws that a step obeys, each checked in the reference and in the candidate alone.
 
-Two sides that are wrong in the same way agree; a law is a third opinion. The boards are those that
-level 2 plays from, which seldom come up in games.
+Two sides that are wrong in the same way agree; a law is a third opinion. The boards are those
+of level 2, which are rare in games.
 """
 
 import weakref
@@ -21,7 +21,7 @@ from twinstep.contracts.tcgjax.layout import (
     Ask,
     Zone,
 )
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.inputs.sampling import some_starts
 from twinstep.oracles.tcgjax.codec import game_of, state_of
 from twinstep.oracles.tcgjax.game import Illegal
@@ -48,19 +48,19 @@ def _played(lab, side, states, actions):
         frames, _ = lab.oracle.steps(states, actions[None], some_starts(lab.contract, len(actions)))
         return {path: values[0] for path, values in frames.items()}
     parts = []
-    for begin in range(0, len(actions), lanes_of(lab.contract)):
-        some = slice(begin, begin + lanes_of(lab.contract))
+    for begin in range(0, len(actions), chunk_lanes(lab.contract)):
+        some = slice(begin, begin + chunk_lanes(lab.contract))
         held = {name: values[some] for name, values in states.items()}
         parts.append(lab.runner.play_from(held, actions[None, some]))
     return {path: np.concatenate([part[path][0] for part in parts]) for path in parts[0]}
 
 
-#: What each side made of the boards, so that every law asks for the same one step.
+#: Each side's step from the boards, so that every law uses the same one step.
 _MADE = weakref.WeakKeyDictionary()
 
 
 def _stepped(lab, side):
-    """Return states, actions i32[N, 2] and frames after a step of one side, made once."""
+    """Return states, actions i32[N, 2] and frames after a step of one side, computed once."""
     made = _MADE.setdefault(lab, {})
     if side not in made:
         states, actions = _boards(lab)
@@ -75,9 +75,9 @@ def _boards(lab):
 
 
 @pytest.fixture(params=SIDES)
-def step(lab, request):
-    """Return states before, the action i32[N] of who acts, and states after, of one side."""
-    states, actions, frames = _stepped(lab, request.param)
+def twinstep_step(twinstep_lab, request):
+    """Return states before, the acting player's action i32[N], and states after, of one side."""
+    states, actions, frames = _stepped(twinstep_lab, request.param)
     after = {p.removeprefix("state."): v for p, v in frames.items() if p.startswith("state.")}
     return states, actions[np.arange(BOARDS), states["asked"]], after
 
@@ -93,9 +93,9 @@ def _top(state):
     return np.stack(found, -1).astype(int)
 
 
-def test_every_card_stays_in_one_pile_without_gaps_and_hands_are_bounded(step):
+def test_every_card_stays_in_one_pile_without_gaps_and_hands_are_bounded(twinstep_step):
     """P1, P3."""
-    before, _, after = step
+    before, _, after = twinstep_step
     assert (after["cards"] == before["cards"]).all()
     for zone in range(Zone.STACKS + 4):
         inside = after["zone"] == zone
@@ -107,9 +107,9 @@ def test_every_card_stays_in_one_pile_without_gaps_and_hands_are_bounded(step):
             assert (size[..., 0] <= before["rules"][:, 1:2])[grown].all()
 
 
-def test_energy_in_play_and_discarded_never_becomes_less(step):
+def test_energy_in_play_and_discarded_never_becomes_less(twinstep_step):
     """P2: by player and type."""
-    before, _, after = step
+    before, _, after = twinstep_step
     totals = [
         state["energy"].astype(int).sum(2) + state["discarded"].astype(int)
         for state in (before, after)
@@ -119,9 +119,9 @@ def test_energy_in_play_and_discarded_never_becomes_less(step):
     assert (totals[1] > totals[0]).any()
 
 
-def test_points_are_those_of_what_was_knocked_out(step):
+def test_points_are_those_of_what_was_knocked_out(twinstep_step):
     """P8: and at no open turn stands a Pokemon with as much damage as HP."""
-    before, action, after = step
+    before, action, after = twinstep_step
     top = _top(after)
     settled = np.isin(after["ask"], [Ask.TURN, Ask.PROMOTE]) & (after["winner"] == 0)
     fallen = (top > 0) & (after["damage"] >= HP[top])
@@ -132,7 +132,7 @@ def test_points_are_those_of_what_was_knocked_out(step):
         left = (before["zone"] == Zone.STACKS + slot) & (after["zone"] == Zone.DISCARD)
         gone += np.where(left.any(-1), POINTS[_top(before)[:, :, slot]], 0)
     given = (after["points"] - before["points"])[:, ::-1].astype(int)
-    # R35, R100: what leaves play by its own player's will gives nothing.
+    # R35, R100: Pokemon that leave play by their own player's will give nothing.
     willing = ((action >= SCRAP) & (action < SCRAP + 4)) | (
         (action >= PLAY) & (action < ATTACH) & (before["points"] == after["points"]).all(-1)
     )
@@ -140,9 +140,9 @@ def test_points_are_those_of_what_was_knocked_out(step):
     assert given.any()
 
 
-def test_who_leaves_the_active_spot_and_who_evolves_has_no_conditions(step):
+def test_who_leaves_the_active_spot_and_who_evolves_has_no_conditions(twinstep_step):
     """P5, P7: R40, R48."""
-    before, action, after = step
+    before, action, after = twinstep_step
     retreats = (action >= RETREAT) & (action < RETREAT + 3) & (after["ask"] == Ask.TURN)
     one = (action >= PLAY) & (action < ATTACH) & ((action - PLAY) % 5 == 1)
     me = before["player"]
@@ -157,9 +157,9 @@ def test_who_leaves_the_active_spot_and_who_evolves_has_no_conditions(step):
         assert (after[name] == before[name])[evolves].all(), name
 
 
-def test_a_turn_that_is_ended_draws_and_hurts_as_the_checkup_says(step):
-    """P6, P11: R72; a coin for each that is Burned and each that is Asleep, a pick of energy."""
-    before, action, after = step
+def test_a_turn_that_is_ended_draws_and_hurts_as_the_checkup_says(twinstep_step):
+    """P6, P11: R72; a coin for each Burned and each Asleep one, a pick of energy."""
+    before, action, after = twinstep_step
     ends = (action == END) & (before["ask"] == Ask.TURN)
     drawn = after["draws"].astype(int) - before["draws"]
     coins = before["burned"].sum(-1) + (before["condition"] == 1).sum(-1)
@@ -179,10 +179,10 @@ def test_a_turn_that_is_ended_draws_and_hurts_as_the_checkup_says(step):
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_swapping_the_seats_swaps_what_comes(lab, side):
+def test_swapping_the_seats_swaps_what_comes(twinstep_lab, side):
     """P13: no rule looks at a player's number; the draws are those of the game, not of a seat."""
-    states, actions, after = _stepped(lab, side)
-    other = _played(lab, side, _mirrored(states), actions[:, ::-1].copy())
+    states, actions, after = _stepped(twinstep_lab, side)
+    other = _played(twinstep_lab, side, _mirrored(states), actions[:, ::-1].copy())
     named = {p.removeprefix("state."): v for p, v in after.items() if p.startswith("state.")}
     for name, want in _mirrored(named).items():
         assert (other[f"state.{name}"] == want).all(), name
@@ -202,16 +202,16 @@ def _mirrored(state):
     return new
 
 
-def test_an_illegal_action_changes_nothing(lab):
+def test_an_illegal_action_changes_nothing(twinstep_lab):
     """P9, P10: every action of 128 that the mask forbids, on both sides."""
-    states, _ = _boards(lab)
+    states, _ = _boards(twinstep_lab)
     few = {name: values[:8] for name, values in states.items()}
     for n in range(8):
         state = {name: values[n] for name, values in few.items()}
         legal = set(game_of(state).decision.options)
         rows = {name: np.repeat(values[n : n + 1], 128, 0) for name, values in few.items()}
         every = np.repeat(np.arange(128, dtype=np.int32)[:, None], 2, 1)
-        after = _played(lab, "candidate", rows, every)
+        after = _played(twinstep_lab, "candidate", rows, every)
         same = np.ones(128, bool)
         for name, values in rows.items():
             same &= (after[f"state.{name}"] == values).reshape(128, -1).all(-1)
@@ -223,10 +223,10 @@ def test_an_illegal_action_changes_nothing(lab):
         assert all(np.array_equal(v, state[k]) for k, v in state_of(game, state).items())
 
 
-def test_a_game_that_is_over_stays_as_it_is(lab):
-    """P12: there is one outcome, nobody acts, and whatever is played changes nothing."""
+def test_a_game_that_is_over_stays_as_it_is(twinstep_lab):
+    """P12: there is one outcome, nobody acts, and no action changes anything."""
     for side in SIDES:
-        _, _, after = _stepped(lab, side)
+        _, _, after = _stepped(twinstep_lab, side)
         over = after["terminated"]
         assert over.sum() > 20
         assert (over == (after["state.winner"] > 0)).all()
@@ -234,7 +234,7 @@ def test_a_game_that_is_over_stays_as_it_is(lab):
         assert not after["legal"][over].any()
         assert (after["reward"].sum(-1) == 0).all()
     ended = {p.removeprefix("state."): v[over] for p, v in after.items() if p.startswith("state.")}
-    again = _played(lab, "candidate", ended, np.zeros((int(over.sum()), 2), np.int32))
+    again = _played(twinstep_lab, "candidate", ended, np.zeros((int(over.sum()), 2), np.int32))
     for name, values in ended.items():
         assert (again[f"state.{name}"] == values).all(), name
     for n in range(int(over.sum())):
@@ -250,9 +250,9 @@ for _number, _card in enumerate(cards(), 1):
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_energies_of_other_types_make_the_same_step_with_those_types(lab, side):
-    """P14: where nothing on a card speaks of a type: ends, attachments, vanilla attacks."""
-    states, actions, after = _stepped(lab, side)
+def test_energies_of_other_types_make_the_same_step_with_those_types(twinstep_lab, side):
+    """P14: where no card names a type: ends, attachments, vanilla attacks."""
+    states, actions, after = _stepped(twinstep_lab, side)
     lane, ask = np.arange(BOARDS), states["ask"]
     mine = actions[lane, states["asked"]]
     active = _top(states)[lane, states["player"], 0]
@@ -261,9 +261,9 @@ def test_energies_of_other_types_make_the_same_step_with_those_types(lab, side):
     plain = ((mine == END) | attached | attacks) & (ask == Ask.TURN)
     assert min((plain & some).sum() for some in (mine == END, attached, attacks)) > 5
     other = _relabelled({name: values[plain] for name, values in states.items()})
-    got = _played(lab, side, other, actions[plain])
+    got = _played(twinstep_lab, side, other, actions[plain])
     want = {p.removeprefix("state."): v[plain] for p, v in after.items() if "state." in p}
-    # Which type comes next is picked among the deck's types in their order, which stays.
+    # The next type is picked among the deck's types in their order, which stays.
     picked = want["turn"] > states["turn"][plain]
     for name, values in _relabelled(want).items():
         same = (got[f"state.{name}"] == values).reshape(len(picked), -1).all(-1)
@@ -281,7 +281,7 @@ def _relabelled(state):
     return new
 
 
-#: Of damage that nothing but weakness changes.
+#: Attacks whose damage only weakness changes.
 PLAIN = ("bonus", "blaze", "weakened", "weakened_until", "guarded", "guarded_until", "immune")
 TYPE = _table(lambda card: ord(card.type or " "))
 WEAK = _table(lambda card: ord(card.weakness or "-"))
@@ -289,11 +289,13 @@ SHELL = _table(lambda card: card.ability.startswith("ability-shell"))
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_weakness_adds_its_number_to_damage_of_its_type_alone(lab, side):
+def test_weakness_adds_its_number_to_damage_of_its_type_alone(twinstep_lab, side):
     """P4; R60, R61: every type against every weakness; damage of 0 stays 0."""
-    inputs = lab.reference.module_inputs(lab.contract.module("damage"), 16384, "weakness")
+    inputs = twinstep_lab.reference.module_inputs(
+        twinstep_lab.contract.module("damage"), 16384, "weakness"
+    )
     inputs |= {name: np.zeros_like(inputs[name]) for name in PLAIN}
-    asked = lab.oracle if side == "reference" else lab.runner
+    asked = twinstep_lab.oracle if side == "reference" else twinstep_lab.runner
     dealt = asked.call("damage", inputs)["dealt"].astype(np.int64)
     actives, row = _top(inputs)[..., 0], np.arange(len(dealt))
     mine, foe = actives[row, inputs["player"]], actives[row, 1 - inputs["player"]]

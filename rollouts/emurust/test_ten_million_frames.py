@@ -1,4 +1,4 @@
-"""Level 3 at length: ten million frames that nobody has played before."""
+"""Level 3 at length: ten million frames that were never played before."""
 
 import os
 import secrets
@@ -10,14 +10,14 @@ import pytest
 
 from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.emurust.roms.games import GAMES
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.inputs.seeds import starts_of
 from twinstep.reference.trace_set import TraceSet
 from twinstep.testing.harness import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 
-#: Of all games together.
+#: Frames of all games together.
 FRAMES = 10_000_000
 #: Chunks recorded at a time.
 CHUNKS = 4
@@ -30,28 +30,28 @@ def _shows_a_game(facts, row):
 
 @pytest.mark.gates("lockstep")
 @pytest.mark.needs(when=_shows_a_game, why="played by the variant that shows the whole picture")
-def test_its_share_of_ten_million_random_frames_matches(lab):
-    """TWINSTEP_SEED plays a run's episodes again; without it they are new each time."""
-    params = lab.contract.params
-    if lab.reference.harness.imported:
+def test_its_share_of_ten_million_random_frames_matches(twinstep_lab):
+    """Return a run's seed: TWINSTEP_SEED repeats one; without it episodes are new each time."""
+    params = twinstep_lab.contract.params
+    if twinstep_lab.reference.harness.imported:
         raise NeedsOracle("exported traces have the episodes they have")
     seed = int(os.environ.get("TWINSTEP_SEED") or secrets.randbits(32))
     # The games play different episodes.
     rng = np.random.default_rng([seed, list(GAMES).index(params["rom"])])
     share, frames, episodes = FRAMES / len(GAMES), 0, 0
-    lanes = lanes_of(lab.contract)
-    for driver in _in_turn(lab.contract.drivers):
+    lanes = chunk_lanes(twinstep_lab.contract)
+    for driver in _in_turn(twinstep_lab.contract.drivers):
         if frames >= share:
             break
-        said = f"{lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
-        lab.reference.harness.settings.progress(said)
+        said = f"{twinstep_lab.pair.label}: {frames:,} of {share:,.0f} frames, TWINSTEP_SEED={seed}"
+        twinstep_lab.reference.harness.settings.progress(said)
         chosen = rng.integers(2**32, size=(CHUNKS * lanes, 2), dtype=np.uint32)
-        outcome = _compare(lab, driver, chosen, lanes)
-        lab.require_equal(outcome)
+        outcome = _compare(twinstep_lab, driver, chosen, lanes)
+        twinstep_lab.require_equal(outcome)
         frames += outcome.steps * params["frame_skip"]
         episodes += outcome.episodes
-    lab.notes["lines"] = [
-        f"L3 {lab.pair.label}: {frames:,} frames in {episodes:,} episodes, no difference; "
+    twinstep_lab.notes["lines"] = [
+        f"L3 {twinstep_lab.pair.label}: {frames:,} frames in {episodes:,} episodes, no difference; "
         f"TWINSTEP_SEED={seed}"
     ]
 
@@ -62,7 +62,7 @@ def _in_turn(drivers):
 
 
 def _compare(lab, driver, seeds, lanes):
-    """Record episodes u32[N, 2] aside, as the cache should not keep them, and replay them."""
+    """Record episodes u32[N, 2] outside the cache, which should not keep them, and replay them."""
     starts = starts_of(lab.contract, seeds)
     path = lab.pair.subject.driver(driver)
     with tempfile.TemporaryDirectory() as folder:

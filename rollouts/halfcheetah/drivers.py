@@ -1,7 +1,7 @@
-"""A policy that runs: it reaches speeds and contacts that random play does not.
+"""A policy that runs: it reaches speeds and contacts that random play does not reach.
 
-A linear policy trained in the reference by tools/halfcheetah/policy.py. Lanes differ in how much
-noise is added to their actions; with none of it, all of them would soon run the same way.
+A linear policy trained in the reference by tools/halfcheetah/policy.py. Lanes differ in the noise
+added to their actions; without it, all of them would soon run the same way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from twinstep.drivers import Act, Look, noise
 from twinstep.frames import Frame, Start
 from twinstep.rollouts.halfcheetah.policy import POLICY
 
-#: Lane by lane, how far a motor's action is moved at most.
+#: Lane by lane, the largest change of a motor's action.
 NOISE = np.array([0.0, 0.1, 0.25, 0.5])
 
 
@@ -26,7 +26,7 @@ def trained(contract: Contract, starts: Start, look: Look | None = None) -> Act:
 
     def act(frame: Frame, t: int) -> np.ndarray:
         obs = np.asarray(frame.obs)[:, 0]
-        # One lane's sum must not depend on the lanes beside it, as a matrix product's may.
+        # One lane's sum must not depend on other lanes, as a matrix product's may.
         wanted = table[:, 0] + (obs[:, None] * table[:, 1:]).sum(-1)
         words = np.stack([noise(seed, t, 41 + motor) for motor in range(len(table))], -1)
         moved = scale[:, None] * (words / 2**31 - 1.0)

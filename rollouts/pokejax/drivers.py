@@ -1,4 +1,4 @@
-"""Policies for battles: one that attacks, one that hardly ever stays, two that wear down."""
+"""Policies for battles: one that attacks, one that mostly switches, two that wear down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOVES = 4
 
 
 def attack(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Use the move that promises most damage, by what the observation tells; slip now and then."""
+    """Use the move of most expected damage, judged by the observation; slip now and then."""
     seed = np.asarray(starts.seed)
     names = list(contract.observation.names)
     power, accuracy, effect = (
@@ -55,7 +55,7 @@ def switch(contract: Contract, starts: Start, look: Look | None = None) -> Act:
 
 
 def stall(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Use moves without power while there are any; slip now and then."""
+    """Use moves without power while any are left; slip now and then."""
     return _preferring(contract, starts, "power", 60)
 
 
@@ -73,7 +73,7 @@ def _preferring(contract: Contract, starts: Start, least: str, salt: int) -> Act
     def act(frame: Frame, t: int) -> np.ndarray:
         obs, legal = np.asarray(frame.obs), np.asarray(frame.legal)
         words = np.stack([noise(seed, t, salt + player) for player in (0, 1)], -1)
-        # Of equals each in turn.
+        # Equal moves take turns.
         value = obs[..., places].astype(np.int64) * MOVES
         value += (np.arange(MOVES) + (words[..., None] >> 20)) % MOVES
         worst = np.where(legal[..., :MOVES], value, 1 << 20).argmin(-1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Level 3: ten thousand battles that nobody has seen before, without one difference."""
+"""Level 3: ten thousand battles never seen before, without one difference."""
 
 import os
 
@@ -10,9 +10,9 @@ from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("pokejax")]
 
-#: In each of the two variants; played in parts, so that a difference is told early.
+#: In each of the two variants; played in parts, so that a difference is reported early.
 BATTLES, PART = 5000, 500
-#: A battle longer than this is cut.
+#: Battles longer than this are cut.
 HORIZON = 1100
 
 
@@ -20,16 +20,22 @@ HORIZON = 1100
     when=lambda facts, row: facts.pair.subject.variant.name in ("randbats", "anything"),
     why="random-battle teams and random movesets only",
 )
-def test_ten_thousand_new_random_battles_match(lab):
-    """Random-battle teams and random movesets, half each; TWINSTEP_SEED plays a seed again."""
+def test_ten_thousand_new_random_battles_match(twinstep_lab):
+    """Random-battle teams and random movesets, half each; TWINSTEP_SEED repeats a seed."""
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
-    lab.notes["lines"] = [f"L3 {lab.pair.label}: {BATTLES} battles of seed {seed}"]
+    twinstep_lab.notes["lines"] = [
+        f"L3 {twinstep_lab.pair.label}: {BATTLES} battles of seed {seed}"
+    ]
     print(f"TWINSTEP_SEED={seed}")
     rng = np.random.default_rng(seed)
     ended = 0
     for _ in range(BATTLES // PART):
         drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
-        traces = lab.reference.recorded("random", starts_of(lab.contract, drawn), HORIZON)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        traces = twinstep_lab.reference.recorded(
+            "random", starts_of(twinstep_lab.contract, drawn), HORIZON
+        )
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         ended += traces.total("terminated")
     assert ended == BATTLES

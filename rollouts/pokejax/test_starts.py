@@ -1,6 +1,6 @@
-"""Level 3: teams that a reference looks at before the first decision.
+"""Level 3: teams that the reference checks before the first decision.
 
-A start ends a turn like any other, and who can do nothing for ever ties there.
+A start ends a turn like any other, and teams that can never do anything tie there.
 """
 
 import numpy as np
@@ -32,13 +32,17 @@ PLAYED = [
     ([OTHER], [COPY]),
     ([OTHER], [OTHER]),
 ]
-#: Two that copy each other go on for a thousand turns.
+#: Two Pokemon that copy each other go on for a thousand turns.
 HORIZON = 40
 
 
-def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(lab):
-    traces = lab.reference.recorded("random", starts_of(TIES + PLAYED), HORIZON)
-    lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
-    # Something was asked: the reference tied with exactly these, and played the others.
+def test_teams_with_nothing_but_transform_tie_before_the_first_decision_and_others_do_not(
+    twinstep_lab,
+):
+    traces = twinstep_lab.reference.recorded("random", starts_of(TIES + PLAYED), HORIZON)
+    twinstep_lab.require_equal(
+        check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+    )
+    # The reference asked for decisions: it tied exactly these battles and played the others.
     lengths = np.concatenate([chunk.lengths for chunk in traces.chunks()])
     assert (lengths == 0).tolist() == [True] * len(TIES) + [False] * len(PLAYED)

@@ -1,9 +1,9 @@
 """A policy that plays Pong well and untidily: it wins most games and visits the edges.
 
 Random actions reach few rallies: a ball that is not returned never gets fast, and the rules
-for fast, clipped and lifted balls stay untried. This one goes where the ball will come,
-meets it with a moving paddle to make it faster, and now and then with an edge, flat, or not
-quite at all.
+for fast, clipped and lifted balls stay untried. This policy goes where the ball will arrive,
+meets it with a moving paddle to make it faster, and sometimes with an edge, flat, or with a
+near miss.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def tracking(contract: Contract, starts: Start, look: Look | None = None) -> Act
     seed = np.asarray(starts.seed, np.uint32)
     frames = int(contract.params["frameskip"])
     box = contract.action if isinstance(contract.action, Box) else None
-    # Two lanes in three play to win within the horizon, the third one tries things.
+    # Two lanes in three play to win within the horizon, the third one experiments.
     eager = noise(seed, 0, 7) % 3 < 2
     dtype, _ = contract.action_layout()
 
@@ -83,7 +83,7 @@ def _pick(rally: np.ndarray, salt: int, count: int) -> np.ndarray:
 def _impact(state: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return frames until the ball reaches the right side, and its y and vy there.
 
-    Folds the flight at the walls, which is a little wrong and corrects itself on the way.
+    Folds the flight at the walls, which is slightly wrong and corrects itself on the way.
     """
     x, y, vx, vy = (
         state[name].astype(np.float64) for name in ("ball_x", "ball_y", "ball_vx", "ball_vy")
@@ -96,7 +96,7 @@ def _impact(state: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _plan(rally: np.ndarray, vy: np.ndarray, eager: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the paddle's direction when it meets the ball, and where it meets it."""
+    """Return the paddle's direction when it meets the ball, and the place of the meeting."""
     faster = np.where(vy == 0, 1.0 - 2.0 * _pick(rally, 2, 2), np.sign(vy))
     style = _pick(rally, 3, 10)
     swing = np.where(eager | (style < 8), faster, np.where(style == 8, 0.0, -faster))
@@ -115,7 +115,7 @@ def _meet(
 ) -> np.ndarray:
     """Return the direction for the step of the impact: the swing, if it still hits.
 
-    Else the nearest to the ball's middle, or for a planned edge the nearest to that.
+    Otherwise the nearest to the ball's middle, or for a planned edge the nearest to that.
     """
 
     def there(direction: np.ndarray) -> np.ndarray:

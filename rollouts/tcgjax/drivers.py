@@ -23,7 +23,7 @@ from twinstep.frames import Frame, Start
 
 
 def _worth() -> np.ndarray:
-    """Return how much the script wants each action: cards, energy, abilities, then an attack."""
+    """Return the script's weight of each action: cards, energy, abilities, then an attack."""
     worth = np.zeros(ACTIONS_COUNT)
     worth[PLAY:ATTACH] = 60
     worth[ATTACH:RETREAT] = 40
@@ -39,7 +39,7 @@ _WORTH = _worth()
 
 
 def busy(contract: Contract, starts: Start, look: Look | None = None) -> Act:
-    """Play at random, but end a turn only in one of eight decisions, or where nothing else is."""
+    """Play at random, ending a turn only in one of eight decisions, or if forced to."""
     seed = np.asarray(starts.seed)
 
     def act(frame: Frame, t: int) -> np.ndarray:
@@ -63,13 +63,13 @@ def loose(contract: Contract, starts: Start, look: Look | None = None) -> Act:
 
 
 def _script(starts: Start, slips: int, salt: int) -> Act:
-    """Follow the script; play at random in so many of ten decisions."""
+    """Follow the script; play at random in `slips` of ten decisions."""
     seed = np.asarray(starts.seed)
 
     def act(frame: Frame, t: int) -> np.ndarray:
         legal = np.asarray(frame.legal)
         words = np.stack([noise(seed, t, salt + player) for player in (0, 1)], -1)
-        # Of equals each in turn.
+        # Equal actions take turns.
         order = (np.arange(ACTIONS_COUNT) * 29 + (words[..., None] >> 16)) % ACTIONS_COUNT
         best = np.where(legal, _WORTH + order / ACTIONS_COUNT, -np.inf).argmax(-1)
         other = legalise((words >> 8).astype(np.int32) % ACTIONS_COUNT, legal)

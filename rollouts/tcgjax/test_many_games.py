@@ -1,4 +1,4 @@
-"""Level 3: new games, and games by rules that nobody has seen."""
+"""Level 3: new games, and games by rules never seen before."""
 
 import os
 
@@ -11,9 +11,9 @@ from twinstep.inputs.seeds import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.environment("tcgjax")]
 
-#: In each of the two variants; played in parts, so that a difference is told early.
+#: In each of the two variants; played in parts, so that a difference is reported early.
 GAMES, PART = 2500, 500
-#: Values that R1 to R6 are drawn from: low, high, step.
+#: Ranges of R1 to R6: low, high, step.
 DRAWN = {
     "weakness": (0, 50, 10), "hand": (5, 10, 1), "poison": (10, 40, 10), "heads": (0, 1, 1),
     "turns": (6, 40, 1), "points": (1, 6, 1),
@@ -21,7 +21,7 @@ DRAWN = {
 
 
 def _rng(lab, what):
-    """Return a generator of a seed that is told; TWINSTEP_SEED repeats it."""
+    """Return a generator whose seed is printed; TWINSTEP_SEED repeats it."""
     seed = int(os.environ.get("TWINSTEP_SEED") or np.random.SeedSequence().entropy % 2**32)
     lab.notes["lines"] = [f"L3 {lab.pair.label}: {what} of seed {seed}"]
     print(f"TWINSTEP_SEED={seed}")
@@ -33,15 +33,19 @@ def _rng(lab, what):
     when=lambda facts, row: facts.pair.subject.variant.name in ("apex", "invented"),
     why="decks of each set by the usual rules only",
 )
-def test_five_thousand_new_games_match(lab):
+def test_five_thousand_new_games_match(twinstep_lab):
     """Real and invented cards, half each, by all drivers in turn."""
-    rng = _rng(lab, f"{GAMES} new games")
+    rng = _rng(twinstep_lab, f"{GAMES} new games")
     ended = 0
     for part in range(GAMES // PART):
         drawn = rng.integers(0, 2**32, (PART, 2)).astype(np.uint32)
-        driver = lab.contract.drivers[part % len(lab.contract.drivers)]
-        traces = lab.reference.recorded(driver, starts_of(lab.contract, drawn), 1200)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        driver = twinstep_lab.contract.drivers[part % len(twinstep_lab.contract.drivers)]
+        traces = twinstep_lab.reference.recorded(
+            driver, starts_of(twinstep_lab.contract, drawn), 1200
+        )
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         ended += traces.total("terminated")
     assert ended == GAMES
 
@@ -49,17 +53,19 @@ def test_five_thousand_new_games_match(lab):
 @pytest.mark.needs(
     when=lambda facts, row: facts.pair.subject.variant.name == "apex", why="once is enough"
 )
-def test_games_by_rules_drawn_for_this_run_match(lab):
-    """An engine that plays the game from memory, and not by its contract, fails."""
-    rng = _rng(lab, "100 games by drawn rules")
+def test_games_by_rules_drawn_for_this_run_match(twinstep_lab):
+    """An engine that plays the game from memory instead of by its contract fails."""
+    rng = _rng(twinstep_lab, "100 games by drawn rules")
     drawn = rng.integers(0, 2**32, (100, 2)).astype(np.uint32)
-    starts = starts_of(lab.contract, drawn)
+    starts = starts_of(twinstep_lab.contract, drawn)
     assert list(DRAWN) == list(RULES)
     columns = [
         rng.choice(np.arange(low, high + 1, step), 100) for low, high, step in DRAWN.values()
     ]
     starts.fields["rules"] = np.stack(columns, 1).astype(np.int16)
     for driver in ("busy", "loose"):
-        traces = lab.reference.recorded(driver, starts, 1500)
-        lab.require_equal(check_episodes(lab.runner, traces, lab.rules.lockstep()))
+        traces = twinstep_lab.reference.recorded(driver, starts, 1500)
+        twinstep_lab.require_equal(
+            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
+        )
         assert traces.total("terminated") == 100

@@ -16,7 +16,7 @@ def _require_found(lab, check, *given):
 
 
 def _patched(module, name, change):
-    """Return a test's set-up: the adapter's method with its answer changed."""
+    """Return a test's set-up: the adapter's method with a changed result."""
 
     def plant(monkeypatch):
         before = getattr(module, name)

@@ -30,13 +30,13 @@ def test_a_terminal_observation_is_the_old_episodes_own():
     """`endless` shows 0 at a start and 1 later."""
     vec = VecEnv(tasks.make("endless"), 3)
     assert (vec.reset()[:, 0] == 0).all()
-    kept = []
+    ends = []
     for t in range(1, 2 * tasks.LENGTH + 1):
         obs, _, done, infos = vec.step(np.zeros(3, np.int64))
         assert (obs[:, 0] == (0 if done[0] else 1)).all()
-        kept += [(info["terminal_observation"], t) for info in infos if done[0]]
-    assert len(kept) == 6
-    assert all((last == [1, 1]).all() for last, _ in kept)
+        ends += [(info["terminal_observation"], t) for info in infos if done[0]]
+    assert len(ends) == 6
+    assert all((last == [1, 1]).all() for last, _ in ends)
 
 
 def test_seeds_are_those_of_the_lanes_and_count_once():

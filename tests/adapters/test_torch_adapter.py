@@ -1,4 +1,4 @@
-"""torch tensors: dtypes, device, what is copied and what is not. Run by `make trainers`."""
+"""torch tensors: dtypes, device and copies. Run by `make trainers`."""
 
 import jax
 import jax.numpy as jnp
@@ -65,7 +65,7 @@ def test_actions_of_any_layout_are_played_as_they_are(backend, given):
 
 @BACKENDS
 def test_actions_that_carry_a_gradient_are_played(backend):
-    """As a policy gives them; none goes through a step."""
+    """A policy's actions carry gradients; none goes through a step."""
     env = _pong(backend, continuous=True)
     state, _ = env.reset(0, LANES)
     _, now = env.step(state, torch.zeros(LANES, requires_grad=True) + 0.5)
@@ -76,13 +76,13 @@ def test_actions_that_carry_a_gradient_are_played(backend):
 def test_nothing_is_copied_on_the_way_out_of_jax(monkeypatch):
     """The tensors lie where XLA wrote the values."""
     env = _pong()
-    kept = []
+    outs = []
     original = env.env._step
-    monkeypatch.setattr(env.env, "_step", lambda *given: kept.append(original(*given)) or kept[-1])
+    monkeypatch.setattr(env.env, "_step", lambda *given: outs.append(original(*given)) or outs[-1])
     state, _ = env.reset(0, LANES)
     _, now = env.step(state, torch.zeros(LANES, dtype=torch.int32))
-    ((_, made),) = kept
-    for tensor, array in zip(now, made, strict=True):
+    ((_, arrays),) = outs
+    for tensor, array in zip(now, arrays, strict=True):
         assert array is None or tensor.data_ptr() == array.unsafe_buffer_pointer()
 
 
@@ -102,7 +102,7 @@ def test_actions_of_the_right_kind_are_not_copied_on_the_way_in(monkeypatch):
 @pytest.mark.parametrize("auto_reset", ["same-step", "next-step", "off"])
 @BACKENDS
 def test_what_the_caller_writes_changes_no_later_step(backend, auto_reset):
-    """Actions are overwritten at once, and so is everything that a step gave."""
+    """Actions are overwritten at once, and so are all results of a step."""
     moves = np.random.default_rng(1).integers(0, 3, (60, 512)).astype(np.int32)
     env = _pong(backend, auto_reset=auto_reset)
     (plain, _), (state, now) = env.env.reset(0, 512), env.reset(0, 512)

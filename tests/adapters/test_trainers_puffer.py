@@ -25,7 +25,7 @@ BATCH = LANES * STEPS
 
 
 class Counted(Puffer):
-    """Keeps the points of each step and how many episodes it ended."""
+    """Record the points of each step and the number of episodes it ended."""
 
     def __init__(self, *given):
         super().__init__(*given)
@@ -41,10 +41,10 @@ class Counted(Puffer):
 @pytest.fixture
 def pufferl():
     """The trainer's module; its import takes over Ctrl-C."""
-    kept = signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(signal.SIGINT)
     from pufferlib import pufferl
 
-    signal.signal(signal.SIGINT, kept)
+    signal.signal(signal.SIGINT, handler)
     return pufferl
 
 
@@ -75,8 +75,8 @@ def test_pufferlibs_trainer_learns_pong(pufferl, monkeypatch):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    made = twinstep.make("pong-v0", "rust", max_score=1)
-    env = pufferlib.vector.make(lambda: Counted(made, LANES), backend=pufferlib.PufferEnv)
+    pong = twinstep.make("pong-v0", "rust", max_score=1)
+    env = pufferlib.vector.make(lambda: Counted(pong, LANES), backend=pufferlib.PufferEnv)
     learner = pufferl.PuffeRL(_config(), env, pufferlib.models.Default(env, hidden_size=64))
     seconds = {"evaluate": 0.0, "train": 0.0}
     try:
@@ -100,7 +100,7 @@ def test_pufferlibs_trainer_learns_pong(pufferl, monkeypatch):
 
 
 def test_steps_match_the_oracle_where_pufferlib_is_installed(fs8):
-    """With its own class beneath."""
+    """With PufferLib's own base class."""
     assert issubclass(Puffer, pufferlib.PufferEnv)
     test_adapters.test_puffer_buffers_match_the_oracle(fs8)
 
@@ -110,23 +110,23 @@ def test_pufferlib_joins_several_of_them_in_its_own_buffers(continuous):
     """Two environments of three lanes, each in its part of one set of arrays."""
     import pufferlib.vector
 
-    made = [twinstep.make("pong-v0", "rust", max_score=1, continuous=continuous) for _ in range(2)]
-    creators = [lambda buf=None, seed=0, one=one: Puffer(one, 3, buf) for one in made]
+    envs = [twinstep.make("pong-v0", "rust", max_score=1, continuous=continuous) for _ in range(2)]
+    creators = [lambda buf=None, seed=0, one=one: Puffer(one, 3, buf) for one in envs]
     joined = pufferlib.vector.make(
         creators, [[], []], [{}, {}], backend=pufferlib.vector.Serial, num_envs=2
     )
     joined.async_reset(5)
     obs = joined.recv()[0].copy()
-    want = [np.asarray(one.reset(5 + k, 3)[1].obs) for k, one in enumerate(made)]
+    want = [np.asarray(one.reset(5 + k, 3)[1].obs) for k, one in enumerate(envs)]
     np.testing.assert_array_equal(obs, np.concatenate(want))
-    states = [one.reset(5 + k, 3)[0] for k, one in enumerate(made)]
+    states = [one.reset(5 + k, 3)[0] for k, one in enumerate(envs)]
     rng = np.random.default_rng(0)
     for _ in range(30):
         moves = rng.uniform(-1, 1, (6, 1)) if continuous else rng.integers(0, 3, 6)
         moves = moves.astype(np.float32 if continuous else np.int32)
         joined.send(moves)
         obs, reward, *_ = joined.recv()
-        for k, one in enumerate(made):
+        for k, one in enumerate(envs):
             states[k], now = one.step(states[k], moves[3 * k : 3 * k + 3])
             np.testing.assert_array_equal(obs[3 * k : 3 * k + 3], now.obs)
             np.testing.assert_array_equal(reward[3 * k : 3 * k + 3], now.reward)

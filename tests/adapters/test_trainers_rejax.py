@@ -39,8 +39,8 @@ def _trained(updates, **params):
     }
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         learner = rejax.PPO.create(env=env, **settings)
-        _, found = jax.jit(learner.train)(jax.random.key(0))
-    return jax.tree.map(np.asarray, found)
+        _, evaluations = jax.jit(learner.train)(jax.random.key(0))
+    return jax.tree.map(np.asarray, evaluations)
 
 
 @pytest.mark.parametrize("continuous", [False, True])

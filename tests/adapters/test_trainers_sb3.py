@@ -29,13 +29,13 @@ def _scores(learner, vec):
     """Return the scores of the first episodes that end, with drawn actions as in training."""
     vec.seed(1)
     obs = vec.reset()
-    found = []
+    scores = []
     for _ in range(500):
         actions, _ = learner.predict(obs, deterministic=False)
         obs, _, done, infos = vec.step(actions)
-        found += [infos[k]["episode"]["r"] for k in np.flatnonzero(done)]
-    assert len(found) > 100, f"{len(found)} episodes ended in {500 * LANES} steps"
-    return np.array(found)
+        scores += [infos[k]["episode"]["r"] for k in np.flatnonzero(done)]
+    assert len(scores) > 100, f"{len(scores)} episodes ended in {500 * LANES} steps"
+    return np.array(scores)
 
 
 def _trained(backend):
@@ -57,22 +57,22 @@ def test_stable_baselines_learns_pong_and_cannot_tell_the_reference_from_the_fas
     """From losing to winning more than it loses, with the same scores to the last bit in C."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # sums in one order
-    found = {backend: _trained(backend) for backend in ("rust", "jax", "oracle")}
+    scores = {backend: _trained(backend) for backend in ("rust", "jax", "oracle")}
     torch.set_num_threads(threads)
-    for backend, (before, after) in found.items():
+    for backend, (before, after) in scores.items():
         print(f"{backend}: score {before.mean():.3f} before training, {after.mean():.3f} after")
         assert before.mean() < -0.7
         assert after.mean() > 0
-        np.testing.assert_array_equal(before, found["oracle"][0], err_msg=backend)
-        np.testing.assert_array_equal(after, found["oracle"][1], err_msg=backend)
+        np.testing.assert_array_equal(before, scores["oracle"][0], err_msg=backend)
+        np.testing.assert_array_equal(after, scores["oracle"][1], err_msg=backend)
     # A score is 1 or -1, and 0.1 for each bounce.
-    tenths = np.concatenate(found["oracle"]) * 10
+    tenths = np.concatenate(scores["oracle"]) * 10
     assert np.abs(tenths - tenths.round()).max() < 1e-3
     assert tenths.min() == -10
 
 
 def test_steps_match_the_oracle_where_stable_baselines_is_installed(fs8):
-    """With its own class beneath."""
+    """With Stable-Baselines3's own base class."""
     assert issubclass(VecEnv, Base)
     test_adapters.test_stable_baselines_steps_match_the_oracle(fs8)
 

@@ -56,7 +56,7 @@ def chosen(logs, action):
 
 
 def train(env, updates, seed=0):
-    """Return what the loop saw in `updates` batches."""
+    """Return all steps of the loop in `updates` batches."""
     setting = env.default_params
     width = env.observation_space(setting).shape[0]
     choices = env.action_space(setting).n
@@ -126,7 +126,7 @@ def score(seen):
 
 
 def require_pongs_rules(seen, firsts):
-    """Hold what the loop saw against the game: who scores ends the episode, and it begins anew.
+    """Check the loop's steps against the rules: a point ends the episode, and the next begins.
 
     firsts: f32[K, 8], the observations that an episode may begin with.
     """
@@ -151,11 +151,11 @@ def seen():
 
 @pytest.fixture(scope="module")
 def firsts():
-    """What Pong begins with, from another backend: the serve goes one of two ways."""
+    """Pong's first observations, from another backend: the serve goes one of two ways."""
     _, now = twinstep.make("pong-v0", "rust", max_score=1).reset(0, 64)
-    found = np.unique(now.obs, axis=0)
-    assert len(found) == 2
-    return found
+    serves = np.unique(now.obs, axis=0)
+    assert len(serves) == 2
+    return serves
 
 
 def test_pong_is_learned_by_a_loop_of_jit_scan_and_vmap(seen):

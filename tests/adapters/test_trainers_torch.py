@@ -34,14 +34,14 @@ def network(inputs, outputs):
 
 def advantages(reward, value, following, done):
     """Return GAE's f32[T, N]. Pong to one point ends by termination alone."""
-    found, running = torch.zeros_like(reward), torch.zeros_like(reward[0])
+    gains, running = torch.zeros_like(reward), torch.zeros_like(reward[0])
     for t in reversed(range(STEPS)):
         going = 1.0 - done[t].float()
         after = value[t + 1] if t + 1 < STEPS else following
         delta = reward[t] + GAMMA * after * going - value[t]
         running = delta + GAMMA * LAM * going * running
-        found[t] = running
-    return found
+        gains[t] = running
+    return gains
 
 
 def learn(actor, critic, optimizer, batch):
@@ -66,7 +66,7 @@ def learn(actor, critic, optimizer, batch):
 
 
 def train(env, updates, seed=0):
-    """Return what the loop saw in `updates` batches."""
+    """Return all steps of the loop in `updates` batches."""
     torch.manual_seed(seed)
     state, now = env.reset(seed, ENVS)
     width = now.obs.shape[1]
@@ -95,7 +95,7 @@ def train(env, updates, seed=0):
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread():
-    """Sums in one order."""
+    """Sum in one order."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -104,7 +104,7 @@ def _one_thread():
 
 @pytest.fixture(scope="module")
 def seen():
-    """What the loop saw of each backend."""
+    """All steps of the loop, by backend."""
     return {
         backend: train(Torch(twinstep.make("pong-v0", backend, max_score=1)), UPDATES)
         for backend in ("jax", "rust")
@@ -123,7 +123,7 @@ def test_pong_is_learned_by_a_loop_of_plain_torch(seen, backend):
 
 
 class Shared:
-    """Tensors that each step writes over, as an adapter without DLPack's rules would give."""
+    """Tensors that each step overwrites, as an adapter without DLPack's rules would give."""
 
     def __init__(self, env):
         self.env, self._inner, self._held = env.env, env, None
@@ -135,9 +135,9 @@ class Shared:
 
     def step(self, state, action):
         state, now = self._inner.step(state, action)
-        for held, new in zip(self._held, now, strict=True):
-            if held is not None:
-                held.copy_(new)
+        for tensor, new in zip(self._held, now, strict=True):
+            if tensor is not None:
+                tensor.copy_(new)
         return state, self._held
 
 

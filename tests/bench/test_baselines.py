@@ -11,11 +11,11 @@ from twinstep.oracles.halfcheetah import upstream as mujoco
 PEERS = """
 import dataclasses
 
-from twinstep.contracts.halfcheetah import HALFCHEETAH
+from twinstep.contracts.halfcheetah.declaration import HALFCHEETAH
+from twinstep.bench.baselines import Baseline
 from twinstep.candidates.halfcheetah.rust_halfcheetah import HalfCheetahRust32
 from twinstep.environment import CandidateRef
 from twinstep.oracles.halfcheetah.peer_physics import MjStep
-from twinstep.peering import Peer
 
 
 class Lazy(HalfCheetahRust32):
@@ -41,11 +41,11 @@ def broken(contract, job):
 
 
 PEERS = (
-    Peer("mj_step", "mujoco", MjStep, "physics", "reference"),
-    Peer("slower", "mujoco", MjStep, "physics", "same", "the same again", work_at_most=8),
-    Peer("absent", "mujoco", broken, "physics", "same"),
-    Peer("elsewhere", "no_such_module", broken, "physics", "same"),
-    Peer("heavy", "mujoco", Heavy, "physics", "same"),
+    Baseline("mj_step", "mujoco", MjStep, "physics", "reference"),
+    Baseline("slower", "mujoco", MjStep, "physics", "same", "the same again", work_at_most=8),
+    Baseline("absent", "mujoco", broken, "physics", "same"),
+    Baseline("elsewhere", "no_such_module", broken, "physics", "same"),
+    Baseline("heavy", "mujoco", Heavy, "physics", "same"),
 )
 CHEETAH = dataclasses.replace(
     HALFCHEETAH,

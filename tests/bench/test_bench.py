@@ -35,7 +35,7 @@ import os
 from types import SimpleNamespace
 
 from twinstep.candidates.pong.rust_pong import PongRust
-from twinstep.contracts.pong import PONG
+from twinstep.contracts.pong.declaration import PONG
 from twinstep.environment import CandidateRef
 from twinstep.oracles.pong import native
 

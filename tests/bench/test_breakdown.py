@@ -181,7 +181,7 @@ def test_operations_of_an_iteration_are_those_that_xla_counts():
         state, now = env.step(state, np.asarray(trainer._actions(choice, np)))
         player, row = trainer._after(player, state, now, choice, *rest, xp=np)
         rows.append(row)
-    told = trainer._update.lower(learner, keys[1], trainer._joined(rows), player.memory)
+    told = trainer._update.lower(learner, keys[1], trainer._joined(rows), player.hidden)
     counted = told.compile().cost_analysis()["flops"]
     acting = ppo.lanes * ppo.steps * flops.of_a_look(trainer.policy)
     assert flops.of_an_iteration(trainer.policy, ppo) - acting == pytest.approx(counted, rel=0.15)

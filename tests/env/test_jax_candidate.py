@@ -1,4 +1,4 @@
-"""A JAX candidate's compiled programs are its own: none stands in for another candidate's."""
+"""A JAX candidate's compiled programs are its own, never another candidate's."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ def _step(state, action):
 
 @dataclasses.dataclass
 class Step:
-    """Has no hash, as every plain dataclass."""
+    """A callable without a hash, as every plain dataclass."""
 
     added: float
 
@@ -37,14 +37,14 @@ def _frame(state):
 
 
 def _played(step):
-    made = JaxCandidate(DRIFT.contract(DRIFT.params({})), reset=_reset, step=step, frame=_frame)
-    state, _ = made.reset(Start(np.zeros((2, 2), np.uint32), {}))
-    _, frame = made.step(state, np.zeros((2, 1), np.float32))
+    ours = JaxCandidate(DRIFT.contract(DRIFT.params({})), reset=_reset, step=step, frame=_frame)
+    state, _ = ours.reset(Start(np.zeros((2, 2), np.uint32), {}))
+    _, frame = ours.step(state, np.zeros((2, 1), np.float32))
     return np.asarray(frame.obs).tolist()
 
 
 def test_two_candidates_of_one_function_share_no_program(monkeypatch):
-    """What the function's names mean may have changed in between."""
+    """The meaning of the function's global names may have changed in between."""
     assert _played(_step) == [[1.0], [1.0]]
     monkeypatch.setitem(globals(), "ADDED", 5.0)
     assert _played(_step) == [[5.0], [5.0]]

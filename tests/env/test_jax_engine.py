@@ -1,4 +1,4 @@
-"""Auto-reset of a JAX engine: the lanes that end begin anew, however many do, and no others."""
+"""Auto-reset of a JAX engine: all lanes that end begin a new episode, and no others."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from twinstep.jax_candidate import Programs
 from twinstep.tests.toys.drift import DRIFT
 
 CONTRACT = DRIFT.contract(DRIFT.params({}))
-#: More than several passes over the lanes that are reset together.
+#: Enough for several passes over the lanes that are reset together.
 LANES, STEPS = 200, 12
 
 
@@ -25,7 +25,7 @@ def _step(state, action):
 
 
 def _frame(state):
-    # Three in four lanes end together, every third step; the others now and then.
+    # Three in four lanes end together, every third step; the others at various steps.
     first = state["mark"] // np.uint32(100)
     length = jnp.where(first % np.uint32(4) > 0, 3, 2 + (first % np.uint32(7)).astype(jnp.int32))
     odd = (state["wide"] != state["mark"]).any()
@@ -35,7 +35,7 @@ def _frame(state):
 
 
 def _expected(mode):
-    """Return what the lanes show, [T, N, 3], and which ended, [T, N]; a loop over each lane."""
+    """Return the observations [T, N, 3] and the ends [T, N], from a loop over each lane."""
     shown, ended = np.zeros((STEPS, LANES, 3), int), np.zeros((STEPS, LANES), bool)
     for lane in range(LANES):
         length = 3 if lane % 4 else 2 + lane % 7

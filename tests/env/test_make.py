@@ -79,7 +79,7 @@ def test_an_environment_stands_inside_the_callers_own_jit_and_scan():
 
 
 def test_a_step_leaves_a_jax_state_usable():
-    """Functional code keeps states: a JAX step consumes nothing."""
+    """Functional code reuses states: a JAX step consumes nothing."""
     env = twinstep.make("pong-v0", frameskip=1)
     state, _ = env.reset(0, lanes=2)
     one = env.step(state, np.ones(2, np.int32))[1]
@@ -112,7 +112,7 @@ def test_the_reference_itself_can_be_made():
 
 @pytest.fixture
 def verdict(tmp_path, monkeypatch):
-    """Write a verdict of pong@fs8-jax in an empty folder; words replace what it says."""
+    """Write a verdict of pong@fs8-jax in an empty folder; words replace its entries."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verdicts, "_packaged", lambda candidate: [])
 
@@ -126,18 +126,18 @@ def verdict(tmp_path, monkeypatch):
             "auto_reset": ["off", "same-step"],
         }
         LOCAL.parent.mkdir(exist_ok=True)
-        held = {"versions": versions() | words.pop("versions", {})}
-        LOCAL.write_text(json.dumps(held | {"pairs": {"pong@fs8-jax": entry | words}}))
+        file = {"versions": versions() | words.pop("versions", {})}
+        LOCAL.write_text(json.dumps(file | {"pairs": {"pong@fs8-jax": entry | words}}))
         return twinstep.make("pong-v0").verdict
 
     return write
 
 
 def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
-    held = verdict()
-    assert held.verified
-    assert held.pair == "pong@fs8-jax"
-    assert str(held) == "pong@fs8-jax: equal (.twinstep/verdict.json)"
+    now = verdict()
+    assert now.verified
+    assert now.pair == "pong@fs8-jax"
+    assert str(now) == "pong@fs8-jax: equal (.twinstep/verdict.json)"
     assert not twinstep.make("pong-v0", auto_reset="next-step").verdict.verified
     assert not twinstep.make("pong-v0", frameskip=3).verdict.verified
     assert not twinstep.make("pong-v0", "rust").verdict.verified
@@ -155,9 +155,9 @@ def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
     ],
 )
 def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):
-    held = verdict(**words)
-    assert not held.verified
-    assert says in held.word
+    now = verdict(**words)
+    assert not now.verified
+    assert says in now.word
 
 
 @pytest.mark.parametrize("backend", ["jax", "rust"])
@@ -177,24 +177,24 @@ def test_the_packaged_verdict_is_of_what_is_packaged(tmp_path, monkeypatch, back
 
 def test_a_verdict_of_this_platform_speaks_before_one_of_another(verdict, tmp_path, monkeypatch):
     here = verdict()
-    held = json.loads(LOCAL.read_text())
+    stored = json.loads(LOCAL.read_text())
     for platform in ("gpu", "cpu"):
         there = {**here.detail, "platform": platform}
         file = tmp_path / f"of-{platform}.json"
-        file.write_text(json.dumps({**held, "pairs": {here.pair: there}}))
+        file.write_text(json.dumps({**stored, "pairs": {here.pair: there}}))
     both = [tmp_path / "of-gpu.json", tmp_path / "of-cpu.json"]
     monkeypatch.setattr(verdicts, "LOCAL", tmp_path / "none.json")
     monkeypatch.setattr(verdicts, "_packaged", lambda candidate: both)
-    held = twinstep.make("pong-v0").verdict
-    assert (held.verified, held.source) == (True, both[1].as_posix())
+    now = twinstep.make("pong-v0").verdict
+    assert (now.verified, now.source) == (True, both[1].as_posix())
 
 
 def test_without_a_verdict_the_command_that_makes_one_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verdicts, "_packaged", lambda candidate: [])
-    held = twinstep.make("pong-v0").verdict
-    assert not held.verified
-    assert "pytest -m level3 --env pong" in held.word
+    now = twinstep.make("pong-v0").verdict
+    assert not now.verified
+    assert "pytest -m level3 --env pong" in now.word
 
 
 def test_adapters_refuse_the_wrong_kind_of_environment_in_one_line():
@@ -221,7 +221,7 @@ def _rust():
 
 
 def test_debug_names_the_number_that_is_not_finite():
-    """Without it, the environment does with such numbers what its reference does."""
+    """Without it, the environment treats such numbers as its reference does."""
     env = twinstep.make("pong-v0", "jax", continuous=True, debug=True)
     state, _ = env.reset(seed=0, lanes=3)
     actions = np.zeros(3, np.float32)

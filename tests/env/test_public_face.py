@@ -78,7 +78,7 @@ def test_an_unknown_name_is_an_attribute_error(name):
 
 
 def _loaded(code):
-    """Return which of HEAVY are imported by a statement in a fresh Python."""
+    """Return the modules of HEAVY that a statement imports in a fresh Python."""
     script = f"import json, sys\n{code}\nprint(json.dumps([*sys.modules]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Variants that differ in their starts alone share what is compiled, and nothing else does."""
+"""Variants that differ only in their starts share compiled programs; other variants do not."""
 
 from twinstep.candidates.pokejax.jax_pokejax import PokejaxJax
 from twinstep.contracts.pokejax.declaration import POKEJAX

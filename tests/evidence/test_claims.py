@@ -89,7 +89,7 @@ def test_what_cannot_run_here_is_told_and_fails_nothing(claimed, capsys, monkeyp
     put(folder / "pong.json", found)
     assert evidence_main(words) == 0
     assert "pong: not measured here: gone cannot run here" in capsys.readouterr().out
-    # But where nothing at all was measured, nothing was verified.
+    # Without any measurement, however, nothing is verified.
     found["request"]["backends"] = ["gone"]
     put(folder / "pong.json", found)
     assert evidence_main(words) == 1

@@ -103,7 +103,7 @@ def test_no_folder_of_results_is_one_clear_line(tmp_path, capsys):
 @drawn
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path, capsys):
     shutil.copy(COMMITTED / "tcgjax.json", tmp_path)
-    # A file is in the way: what holds for every user, root too.
+    # A file is in the way, which stops every user, root too.
     (tmp_path / "evidence").write_text("")
     assert evidence_main(["--out", str(tmp_path)]) == 4
     said = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`python -m tools.evidence`: every number is that of its file, and what is not there is said."""
+"""`python -m tools.evidence`: every number comes from its file, and missing results are named."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The document's numbers of speed, verification and planted bugs are those of their files."""
+"""The document's numbers on speed, verification and planted bugs agree with their files."""
 
 import copy
 import json
@@ -202,7 +202,7 @@ def test_level_4_shows_the_lines_of_the_run(empty):
 
 def test_kill_rates_are_those_of_the_campaigns_own_tables():
     section = strength.mutants(Results(COMMITTED, VERDICTS))
-    # Of the newest schema: the others' tables read otherwise.
+    # Only the newest schema: tables of older ones differ.
     for name in ("halfcheetah", "pokejax", "tcgjax", "emurust-rust"):
         found = committed(f"mutants/{name}.json")
         told = (COMMITTED / "mutants" / f"{name}.md").read_text()

@@ -1,4 +1,4 @@
-"""What `python -m tools.evidence` says and draws of training is what its files say."""
+"""Text and pictures of `python -m tools.evidence` on training agree with the runs' files."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""examples/cartpole from a copy of it: the README holds, its tests pass, planted bugs are found."""
+"""A copy of examples/cartpole: the README holds, its tests pass, planted bugs are found."""
 
 import json
 import os
@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from twinstep.runner.screening import screen
 from twinstep.testing.harness import in_ci
 from twinstep.tests.support.project_folder import HANGS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "cartpole"
 PYTHON = [sys.executable, "-m"]
-#: What `pip install -e .` writes of the entry points, without a network and into the folder.
+#: Writes the entry points of `pip install -e .`, without a network and into the folder.
 INSTALL = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "egg_info"]
 
 pytestmark = [
@@ -30,26 +31,26 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def pinned():
-    """The example's exact requirement of its reference; skip or fail where it is missing."""
-    told = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["dependencies"]
-    (pin,) = (name for name in told if name.startswith("gymnasium"))
+    """The example's exact requirement of its reference; skip or fail without it."""
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
+    (pin,) = (name for name in project["dependencies"] if name.startswith("gymnasium"))
     try:
-        found = f"gymnasium=={version('gymnasium')}"
+        installed = f"gymnasium=={version('gymnasium')}"
     except PackageNotFoundError:
-        found = "no gymnasium"
-    if found != pin:
-        (pytest.fail if in_ci() else pytest.skip)(f"{found} here: pip install {pin}")
+        installed = "no gymnasium"
+    if installed != pin:
+        (pytest.fail if in_ci() else pytest.skip)(f"{installed} here: pip install {pin}")
     return pin
 
 
 @pytest.fixture(scope="module")
 def folder(pinned, tmp_path_factory):
     """A copy of the example, declared to this Python as an installed package is."""
-    made = tmp_path_factory.mktemp("project") / "cartpole"
+    copy = tmp_path_factory.mktemp("project") / "cartpole"
     shutil.copytree(
-        EXAMPLE, made, ignore=shutil.ignore_patterns(".*_cache", ".twinstep", "*.egg-info")
+        EXAMPLE, copy, ignore=shutil.ignore_patterns(".*_cache", ".twinstep", "*.egg-info")
     )
-    return made
+    return copy
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def run(folder):
     return go
 
 
-#: Beside `from twinstep import ...`; the drivers' stateless noise has no name there.
+#: In addition to `from twinstep import ...`: the drivers' stateless noise has no name there.
 PUBLIC = {"twinstep", "twinstep.adapters", "twinstep.drivers"}
 
 
@@ -81,6 +82,15 @@ def test_examples_import_the_public_face_alone(folder):
     for path in paths:
         modules = re.findall(r"\b(?:from|import) (twinstep(?:\.\w+)*)\b", path.read_text())
         assert set(modules) <= PUBLIC, path
+
+
+def test_an_agent_may_write_the_examples_own_candidate():
+    """The screening of an agent's files lets the public face through."""
+    fast = EXAMPLE / "twinstep_cartpole" / "fast"
+    own = ["twinstep_cartpole.fast"]
+    assert screen(EXAMPLE, fast.glob("*.py"), own) == []
+    oracle = screen(EXAMPLE, [EXAMPLE / "twinstep_cartpole" / "oracle" / "bridge.py"], own)
+    assert "`gymnasium` may not be imported" in str(oracle[0])
 
 
 def _steps():
@@ -106,7 +116,7 @@ def _command(text):
 
 
 def _plain(line):
-    """Leave out what other machines and further tests of the suite change."""
+    """Leave out text that other machines or further tests of the suite change."""
     line = re.sub(r"<!-- id \w{8} -->", "<!-- id -->", line)
     return re.sub(r"\d+ (passed|skipped)", r"n \1", line).rstrip()
 
@@ -142,7 +152,7 @@ def test_the_workflow_runs_what_the_readme_runs():
     assert gate in re.sub(r"\s+", " ", workflow)
 
 
-#: Bug -> (file, what stands there, what is planted, the module that must be blamed).
+#: Bug -> (file, its text, the planted text, the module that must be blamed).
 BUGS = {
     "semi_implicit_euler": (
         "candidate.py",
@@ -215,7 +225,7 @@ def planted(folder):
     ("suite", "glue"), [("properties.test_modules", False), ("interactions.test_steps", True)]
 )
 def test_each_planted_bug_is_found_and_blamed_on_its_module(run, folder, suite, glue):
-    """Level 1 finds those inside a module, and blames no other; level 2 those between them."""
+    """Level 1 finds bugs inside a module, and blames no other; level 2 finds bugs between them."""
     mine = {name: bug[3] for name, bug in BUGS.items() if (bug[3] == "step") == glue}
     chosen = [word for name in ("jax", *mine) for word in ("--candidate", name)]
     reports = folder / ".twinstep" / "planted"

@@ -15,13 +15,13 @@ from twinstep.tests.support.requirements import in_ci, need
 
 FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-#: Steps of training: enough to see each cell at work.
+#: Steps of training: enough for each cell to run.
 STEPS = 4_096
 #: The score in the reference that a policy reaches in the steps of the notebook itself.
 LEARNED = {"pong": 15, "emurust": 7, "halfcheetah": 1000, "pokejax": 0.4, "tcgjax": 0.25}
-#: Seconds, whole: the others train for a minute or two.
+#: Notebooks that take seconds as a whole; others train for a minute or two.
 QUICK = {"pong", "emurust"}
-#: Where rounding grows, scores in both backends have intervals that meet; elsewhere they are equal.
+#: Environments in which rounding grows: the scores' intervals meet; in others scores are equal.
 CHAOTIC = {"halfcheetah"}
 pytestmark = [
     pytest.mark.e2e,
@@ -66,9 +66,9 @@ def test_a_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
 
 
 def _run(path, tmp_path, monkeypatch):
-    """Run a notebook, look at what its cells say, and return the score in the reference."""
-    asked = ("nbclient", "ipykernel", "matplotlib", "tensorboardX")
-    if lacking := [name for name in asked if importlib.util.find_spec(name) is None]:
+    """Run a notebook, check the output of its cells, and return the score in the reference."""
+    packages = ("nbclient", "ipykernel", "matplotlib", "tensorboardX")
+    if lacking := [name for name in packages if importlib.util.find_spec(name) is None]:
         problem = f"{', '.join(lacking)} missing: pip install 'twinstep[notebooks,report,train]'"
         pytest.fail(problem) if in_ci() else pytest.skip(problem)
     import nbclient
@@ -82,7 +82,7 @@ def _run(path, tmp_path, monkeypatch):
     nbclient.NotebookClient(
         notebook, timeout=HANGS, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     ).execute()
-    said = {
+    texts = {
         cell["id"]: "".join(out.get("text", "") for out in cell["outputs"])
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
@@ -90,12 +90,12 @@ def _run(path, tmp_path, monkeypatch):
     pictures = [out for cell in notebook["cells"] for out in cell.get("outputs", [])
                 if "image/png" in out.get("data", {})]  # fmt: skip
     assert len(pictures) == 1
-    assert ": equal" in said["make"]
-    fast, slow = (float(line.rsplit(": ")[-1]) for line in said["evaluate"].splitlines()[-2:])
+    assert ": equal" in texts["make"]
+    fast, slow = (float(line.rsplit(": ")[-1]) for line in texts["evaluate"].splitlines()[-2:])
     if path.stem in CHAOTIC:
-        meant = re.findall(r"score in \w+: \S+ \[(\S+), (\S+)\]", said["evaluate"])
+        meant = re.findall(r"score in \w+: \S+ \[(\S+), (\S+)\]", texts["evaluate"])
         (low, high), (least, most) = ((float(low), float(high)) for low, high in meant)
-        assert max(low, least) <= min(high, most), said["evaluate"]
+        assert max(low, least) <= min(high, most), texts["evaluate"]
     else:
-        assert fast == slow, said["evaluate"]
+        assert fast == slow, texts["evaluate"]
     return slow

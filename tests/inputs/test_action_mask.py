@@ -1,4 +1,4 @@
-"""What a drawn action stands for where not all are legal."""
+"""The mapping of drawn actions to legal ones under a legal action mask."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +11,7 @@ from twinstep.frames import Start
 from twinstep.project.registry import EnvVariant
 from twinstep.tests.toys.duel import DUEL, Oracle
 
-#: Numbers of actions on both sides of what fits into one word of bits.
+#: Numbers of actions below and above the bits of one word.
 WIDTHS = pytest.mark.parametrize("width", [1, 10, 32, 33, 128])
 
 
@@ -46,13 +46,13 @@ def test_numpy_and_jax_choose_the_same(width):
 def test_the_nth_legal_action_counts_from_0_and_around():
     legal = np.array([[False, True, True, False, True]] * 5 + [[False] * 5])
     number = np.array([0, 1, 2, 3, 2**32 - 1, 7], np.uint32)
-    found = nth_legal(number, legal)
-    assert found.tolist() == [1, 2, 4, 1, 1, 0]
-    assert found.dtype == np.int32
+    chosen = nth_legal(number, legal)
+    assert chosen.tolist() == [1, 2, 4, 1, 1, 0]
+    assert chosen.dtype == np.int32
 
 
 def test_steps_outside_jax_play_what_the_drawn_actions_stand_for():
-    """By hand: one game after the other, each action made legal by the mask before it."""
+    """Compare with a loop: one game after the other, each action mapped by the mask before it."""
     player = MadeTarget(Env(EnvVariant(DUEL, DUEL.variants[0]), "oracle", "same-step"))
     seeds = np.stack([np.arange(3), np.zeros(3)], -1).astype(np.uint32)
     drawn = np.random.default_rng(2).integers(0, 4, (20, 3, 2)).astype(np.int32)

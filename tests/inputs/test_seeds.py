@@ -1,4 +1,4 @@
-"""Which episodes are played: re-rolled by every edit (tree), or known to nobody (holdout)."""
+"""The seeds of the episodes: re-rolled by every edit (tree), or known to nobody (holdout)."""
 
 import dataclasses
 
@@ -20,18 +20,18 @@ HOLDOUT = (*SHORT, "--episodes", "40", "--seeds", "holdout")
 
 
 def played(project, *args, **env):
-    """Run and return (the run, driver -> the seeds of the episodes that were compared)."""
+    """Run and return (the run, driver -> the seeds of its compared episodes)."""
     file = project.folder / "played.traces"
     run = project.pytest(*args, "--export-traces", str(file), **env)
     assert file.is_file(), run.text
     folder = project.folder / f"export-{len(list(project.folder.iterdir()))}"
-    found = {}
-    for held in read_export(file, folder):
-        rows = [np.array(chunk.starts.seed).tolist() for chunk in held.chunks()]
-        found[held.manifest["material"]["driver"]] = [tuple(seed) for row in rows for seed in row]
+    drawn = {}
+    for traces in read_export(file, folder):
+        rows = [np.array(chunk.starts.seed).tolist() for chunk in traces.chunks()]
+        drawn[traces.manifest["material"]["driver"]] = [tuple(seed) for row in rows for seed in row]
     file.unlink()
-    assert found.keys() == {"random", "sticky"}
-    return run, found
+    assert drawn.keys() == {"random", "sticky"}
+    return run, drawn
 
 
 def test_tree_seeds_are_rerolled_by_an_edit_of_the_candidate_and_by_nothing_else(project):
@@ -68,7 +68,7 @@ def test_holdout_seeds_depend_on_the_key_which_is_written_nowhere(project):
 
 @pytest.mark.parametrize("kind", ["tree", "holdout"])
 def test_what_asks_the_oracle_alone_plays_the_public_seeds(kind, tmp_path, monkeypatch):
-    """Which events the drivers reach is the suite's claim; no candidate can mend unlucky seeds."""
+    """The events that drivers reach are the suite's claim; no candidate can fix unlucky seeds."""
     monkeypatch.setenv("TWINSTEP_HOLDOUT_KEY", KEY)
     (tmp_path / "pyproject.toml").write_text(
         '[tool.twinstep.envs]\nduel = "twinstep.tests.toys.duel:DUEL"\n'
@@ -115,7 +115,7 @@ def test_public_seeds_use_every_bit_of_both_words_and_never_repeat():
 
 @pytest.fixture
 def candidate(tmp_path, monkeypatch):
-    """A candidate with a package, one edited file and an edited folder beside it."""
+    """A candidate with a package, one edited file and an edited folder."""
     for name in ("pack_of_seeds/__init__.py", "kernel.c", "engine/a/core.rs", "engine/build.rs"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
@@ -166,7 +166,7 @@ def test_tree_seeds_of_a_candidate_without_files_are_an_error(candidate):
 
 
 def test_a_packages_parents_are_not_imported_to_find_it(candidate, tmp_path):
-    """Whatever they import would be there before the oracle is put out of reach."""
+    """Their imports would be loaded before the oracle is put out of reach."""
     (tmp_path / "pack_of_seeds" / "__init__.py").write_text("raise RuntimeError('imported')\n")
     (tmp_path / "pack_of_seeds" / "inner").mkdir()
     (tmp_path / "pack_of_seeds" / "inner" / "__init__.py").write_text("")

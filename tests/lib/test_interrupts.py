@@ -18,7 +18,7 @@ NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 @pytest.fixture(autouse=True)
 def _as_in_a_terminal():
-    """In the background Ctrl-C is ignored, and below nohup a terminal that is closed."""
+    """Set the handlers of a terminal: background jobs ignore Ctrl-C, nohup a closed terminal."""
     usual = [
         signal.signal(signal.SIGINT, signal.default_int_handler),
         signal.signal(signal.SIGHUP, signal.SIG_DFL),
@@ -43,9 +43,9 @@ def _in_a_collection(stop):
 
 def _in_a_weak_reference(stop):
     thing = _Thing()
-    kept = weakref.ref(thing, lambda _: stop())
+    reference = weakref.ref(thing, lambda _: stop())
     del thing
-    assert kept() is None
+    assert reference() is None
 
 
 def _in_a_finaliser(stop):
@@ -111,7 +111,7 @@ def test_a_hook_that_may_be_interrupted_loses_the_signal(slow_hook, monkeypatch,
 
 
 def test_a_second_ctrl_c_inside_the_hook_is_not_lost(monkeypatch):
-    """What else the hook does takes time too: a finaliser's own error is printed there."""
+    """The hook's other work takes time too: it prints a finaliser's own error."""
     shown = []
 
     def slow(lost):
@@ -154,7 +154,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 
 def test_an_interrupted_command_ends_without_pythons_own_end():
-    """There XLA's threads, if they work still, crash: half of the runs that were stopped so did."""
+    """At Python's end XLA's threads crash if they are busy, as in half of the interrupted runs."""
     script = (
         "import atexit, os, signal, sys\n"
         "from twinstep import cli\n"

@@ -1,4 +1,4 @@
-"""TOST against its formulas written out, and what must hold for any samples."""
+"""TOST against its formulas written out, and properties for any samples."""
 
 import math
 
@@ -37,13 +37,13 @@ def _variance(values):
     return math.fsum((v - _mean(values)) ** 2 for v in values) / (len(values) - 1)
 
 
-def _require_formulas(found, difference, spread, freedom, margin):
-    assert found.difference == pytest.approx(difference)
-    assert found.p_low == pytest.approx(_above((difference + margin) / spread, freedom))
-    assert found.p_high == pytest.approx(1 - _above((difference - margin) / spread, freedom))
+def _require_formulas(outcome, difference, spread, freedom, margin):
+    assert outcome.difference == pytest.approx(difference)
+    assert outcome.p_low == pytest.approx(_above((difference + margin) / spread, freedom))
+    assert outcome.p_high == pytest.approx(1 - _above((difference - margin) / spread, freedom))
     # 5 % lie beyond each end of the interval.
-    assert _above((difference - found.low) / spread, freedom) == pytest.approx(0.05)
-    assert _above((found.high - difference) / spread, freedom) == pytest.approx(0.05)
+    assert _above((difference - outcome.low) / spread, freedom) == pytest.approx(0.05)
+    assert _above((outcome.high - difference) / spread, freedom) == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize("margin", [0.1, 0.4, 2.0])
@@ -84,26 +84,26 @@ def test_the_verdict_is_where_the_interval_lies(x, data, margin):
     y = data.draw(st.lists(st.floats(-50, 50), min_size=len(x), max_size=len(x)))
     for test in (paired, unpaired):
         try:
-            found = test(x, y, margin)
+            outcome = test(x, y, margin)
         except ZeroVariance:
             continue
-        edges = [abs(abs(end) - margin) for end in (found.low, found.high)]
+        edges = [abs(abs(end) - margin) for end in (outcome.low, outcome.high)]
         assume(min(edges) > 1e-9)
-        inside = -margin < found.low and found.high < margin
-        outside = found.low > margin or found.high < -margin
+        inside = -margin < outcome.low and outcome.high < margin
+        outside = outcome.low > margin or outcome.high < -margin
         want = EQUIVALENT if inside else DIFFERENT if outside else NOT_SHOWN
-        assert found.verdict == want
-        assert found.low <= found.difference <= found.high
-        assert 0 <= found.power <= 1
+        assert outcome.verdict == want
+        assert outcome.low <= outcome.difference <= outcome.high
+        assert 0 <= outcome.power <= 1
 
 
 @given(_samples, st.floats(0.01, 10), st.sampled_from([-1, 1]))
 def test_a_shift_of_two_margins_is_never_equivalent(x, margin, side):
     wobble = [v + side * 2 * margin + 0.3 * margin * (-1) ** i for i, v in enumerate(x)]
-    found = paired(wobble, x, margin)
-    assert found.verdict != EQUIVALENT
+    outcome = paired(wobble, x, margin)
+    assert outcome.verdict != EQUIVALENT
     swapped = paired(x, wobble, margin)
-    assert (swapped.p_low, swapped.p_high) == pytest.approx((found.p_high, found.p_low))
+    assert (swapped.p_low, swapped.p_high) == pytest.approx((outcome.p_high, outcome.p_low))
 
 
 def test_each_verdict_occurs():
@@ -134,13 +134,13 @@ def test_what_does_not_vary_or_is_no_sample_is_refused():
 
 
 def test_the_line_has_all_numbers():
-    found = Equivalence(0.066, -0.015, 0.146, 8.5e-10, 2.7e-9, 1.0, 0.9991)
-    assert str(found) == (
+    outcome = Equivalence(0.066, -0.015, 0.146, 8.5e-10, 2.7e-9, 1.0, 0.9991)
+    assert str(outcome) == (
         "diff +0.07, 90% CI [-0.01, +0.15], margin 1, p_low 8.5e-10, p_high 2.7e-09, power 1.00"
     )
 
 
 def test_a_small_margin_is_shown_with_more_digits():
-    found = Equivalence(0.0066, -0.0015, 0.0146, 8.5e-10, 2.7e-9, 0.02, 0.9991)
-    assert str(found).startswith("diff +0.007, 90% CI [-0.002, +0.015], margin 0.02")
+    outcome = Equivalence(0.0066, -0.0015, 0.0146, 8.5e-10, 2.7e-9, 0.02, 0.9991)
+    assert str(outcome).startswith("diff +0.007, 90% CI [-0.002, +0.015], margin 0.02")
     assert Equivalence(0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 1.0).digits == 2

@@ -1,4 +1,4 @@
-"""A campaign of planted bugs: what ends a process is one level's verdict; nothing is lost."""
+"""Mutation campaigns: a bug that ends a process is one level's verdict; no result is lost."""
 
 import contextlib
 import errno
@@ -30,7 +30,7 @@ def campaign():
 
 
 def _answers(pipe, plan, names, core, folder):
-    """Answer with what is settled; end, hang or fail as the bug's place in the campaign says."""
+    """Return the settled kills; exit, hang or fail depending on the bug's place in the campaign."""
     campaign = prepare(plan)
     places = {mutant.id: place for place, mutant in enumerate(campaign.mutants)}
     pipe.send(("at", None, 1, "check", 60.0))
@@ -78,7 +78,7 @@ def test_a_process_that_ends_without_a_bug_is_no_verdict(campaign, tmp_path):
 def test_another_variant_plays_as_many_episodes_as_a_run_does_however_few_the_first_one_does(
     campaign, monkeypatch, tmp_path
 ):
-    """Averages of few episodes tell candidates apart that are the same."""
+    """Averages over few episodes differ even between equal candidates."""
     played = []
 
     def judged(reference, *_):

@@ -1,4 +1,4 @@
-"""The tests that an environment has of its own, asked of planted bugs, and answers on file."""
+"""An environment's own tests on planted bugs, and the filed answers of its oracle."""
 
 import json
 import multiprocessing
@@ -19,7 +19,7 @@ from twinstep.mutation import env_test_stage, env_tests
 from twinstep.mutation.cached_oracle import FilingOracle
 from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.check_order import Watch
-from twinstep.mutation.env_test_stage import asked
+from twinstep.mutation.env_test_stage import run_own_tests
 from twinstep.mutation.env_tests import from_the_root, groups
 from twinstep.mutation.runner import MutantRunner
 from twinstep.mutation.verdict import Kill
@@ -31,7 +31,7 @@ JAX = next(ref for ref in PONG.candidates if ref.name == "jax")
 
 
 def _reaped_by_another_thread(real, *how):
-    """Wait for a process so that a pool's thread does so first, and says so last."""
+    """Wait for a process so that a pool's thread reaps it first, but records that last."""
     late = threading.current_thread() is threading.main_thread()
     time.sleep(0.2 * late)
     try:
@@ -52,7 +52,7 @@ def test_a_survivor_is_asked_of_the_environments_own_tests_and_an_equivalent_one
              for name in (ball.id, same)]  # fmt: skip
     told = []
     every.rows = known
-    ask = partial(asked, every, told.append, tmp_path, count)
+    ask = partial(run_own_tests, every, told.append, tmp_path, count)
     assert len(list(ask())) == 2
     first, second = known
     assert (first["own"], first["class"]) == (True, "killed")
@@ -72,12 +72,14 @@ pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.o
 
 @hypothesis.settings(suppress_health_check=list(hypothesis.HealthCheck))
 @hypothesis.given(drawn=st.lists(st.integers()))
-def test_notes(lab, drawn):
+def test_notes(twinstep_lab, drawn):
     with pathlib.Path("notes").open("a") as file:
         print(drawn, file=file)
     assert len(drawn) < 3
 """
-_AS_OWN = "from twinstep.mutation import own; own.packages = lambda env: ['drawn']; own._main"
+_AS_OWN = (
+    "from twinstep.mutation import env_tests as t; t.packages = lambda env: ['drawn']; t._main"
+)
 
 
 def test_hypothesis_thinks_up_the_same_for_each_bug_whatever_it_found_before(tmp_path):
@@ -100,11 +102,11 @@ import pytest
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("pong"), pytest.mark.one_variant]
 
-def test_one(lab):
+def test_one(twinstep_lab):
     assert False, "one"
 
 @pytest.mark.parametrize("way", ["here", "there"])
-def test_two(lab, way):
+def test_two(twinstep_lab, way):
     assert False, f"two, {way}"
 """
 _TWO_THERE = "properties/drawn/test_two.py::test_two[pong@fs8-jax-there]"
@@ -130,7 +132,7 @@ def test_tests_that_are_named_run_first(tmp_path, names, first):
 def test_the_tests_that_a_candidate_names_are_a_run_of_their_own_and_first_if_one_is_named():
     cheetah = next(r for r in registry.environment("halfcheetah").candidates if r.name == "jax64")
     suite = ["twinstep.properties.halfcheetah", "twinstep.interactions.halfcheetah"]
-    named = [f"twinstep/tests/{cheetah.tests[0].rpartition('.')[2]}.py::test", "other"]
+    named = [f"{cheetah.tests[0].removeprefix('twinstep.').replace('.', '/')}.py::test", "other"]
     for names, order in (((), 1), (named, -1), (named[::-1], 1)):
         first, second = groups("halfcheetah", cheetah, names)[::order]
         assert first[-2:] == suite
@@ -156,7 +158,7 @@ def test_what_noticed_bugs_of_a_file_is_asked_first_of_the_next_one(monkeypatch,
 
     monkeypatch.setattr(env_test_stage, "OwnTests", Spied)
     campaign.rows = [other, *rows]
-    list(asked(campaign, lambda text: None, tmp_path))
+    list(run_own_tests(campaign, lambda text: None, tmp_path))
     assert given == [[], ["a"], ["a", "b"], ["b", "a"]]
 
 
@@ -173,13 +175,13 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
                 process.kill()
 
     with pytest.raises(UserError, match="ended from outside"):
-        list(asked(campaign, ends, tmp_path, 2))
+        list(run_own_tests(campaign, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
 
 
 @pytest.fixture
 def asked_of(monkeypatch):
-    """What the oracles' processes are asked, as it comes."""
+    """Yield a list of the requests to the oracles' processes."""
     methods, real = [], OracleProcess._ask
 
     def spied(self, method, *args, **more):
@@ -258,7 +260,7 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
         "properties/pong/test_a.py",
     ):
         assert from_the_root(before + name) == name
-    name = "twinstep/tests/test_a.py::test_b"
+    name = "tests/envs/pong/test_a.py::test_b"
     assert from_the_root("rollouts/" + name) == name
     assert from_the_root(before.removesuffix("twinstep/") + name) == name
     assert from_the_root("own tests") == "own tests"
@@ -267,7 +269,7 @@ def test_a_table_names_own_tests_from_the_repositorys_root(before):
 def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_its_own_level(
     tmp_path,
 ):
-    """Of two files of one name pytest tells the last part only, of both the same."""
+    """For two files of one name pytest reports only the last part, the same for both."""
     (tmp_path / "root").mkdir()
     body = "import pytest\n@pytest.mark.level{}\ndef test_b():\n    assert {}\n"
     files = []
@@ -277,7 +279,7 @@ def test_a_failing_test_outside_pytests_root_is_named_with_its_folders_and_has_i
         files[-1].write_text(body.format(level, holds))
     run = """
 import sys, pytest
-from twinstep.mutants.own import _First
+from twinstep.mutation.env_tests import _First
 first = _First(())
 quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:twinstep", "--import-mode", "importlib"]
 pytest.main([*quiet, "--rootdir", *sys.argv[1:]], plugins=[first])

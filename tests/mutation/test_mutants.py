@@ -1,4 +1,4 @@
-"""Planted bugs: each operator makes what it says, and the code is as before once it is out."""
+"""Planted bugs: each operator makes its edit, and the code is as before once the bug is removed."""
 
 import importlib
 import json
@@ -18,7 +18,7 @@ from twinstep.mutation import equivalents, judge
 from twinstep.mutation.campaign import Plan, located, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.effects import answered, effect, tolerant
-from twinstep.mutation.equivalence_evidence import _Lots
+from twinstep.mutation.equivalence_evidence import _BatchedReference
 from twinstep.mutation.judge import Question
 from twinstep.mutation.planting import all_mutants, planted
 from twinstep.mutation.python_operators import OPERATORS, mutants_of
@@ -141,7 +141,7 @@ def test_a_sample_is_the_same_for_a_seed_and_has_all_strata(ref):
 def test_a_bug_that_an_adapter_calls_its_users_mistake_is_noticed_and_a_users_own_is_none(
     monkeypatch,
 ):
-    """`env.reset` passes on what an adapter says of a cartridge that its library refuses."""
+    """`env.reset` passes on an adapter's message about a cartridge that its library refuses."""
     ref = CandidateRef("vector", "twinstep.tests.toys.duel:Vector")
     lab = SimpleNamespace(pair=SimpleNamespace(candidate=ref))
     raised = "raise UserError('no such cartridge')"
@@ -150,7 +150,7 @@ def test_a_bug_that_an_adapter_calls_its_users_mistake_is_noticed_and_a_users_ow
         code = compile(raised, file, "exec")
         check = lambda: exec(code, {"UserError": UserError})  # noqa: E731, S102
         monkeypatch.setattr(judge, "checks", lambda *_: [("reset", check)])
-        return judge.asked(lab, Question(levels=(1,)), Watch())
+        return judge.run_levels(lab, Question(levels=(1,)), Watch())
 
     (kill,) = ask_of(duel.__file__).kills.values()
     assert kill.detail == "the candidate raised UserError: no such cartridge"
@@ -237,7 +237,7 @@ def test_a_wrong_option_is_one_line(capsys, wrong):
 def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     one, two, three, four, five, six, seven, eight = mutants = all_mutants(ref)[:8]
     noticed = {"3": {"how": "difference"}}
-    # Own tests come before level 3, which what is called equivalent is not asked.
+    # Own tests come before level 3, which mutants listed as equivalent do not run.
     asked = {"1": 1.0, "2": 1.0}
     rows = [
         {"id": one.id, "class": "killed", "kills": {"1": {}}},
@@ -258,7 +258,7 @@ def test_again_takes_over_what_is_settled_at_its_new_lines(ref, tmp_path):
     assert (first["id"], first["class"], first["line"]) == (one.id, "killed", one.line)
     assert (second["id"], second["class"], second["line"]) == (three.id, "equivalent", three.line)
     assert second["reason"] == "why"
-    # Those that are not to be asked at every level are settled by any kill.
+    # Mutants that do not run at every level are settled by any kill.
     few = replace(campaign, plan=replace(campaign.plan, matrix=3))
     assert [row["id"] for row in settled_before(tmp_path / "pong", few)] == [
         mutant.id for mutant in (one, three, four, six, seven)
@@ -336,7 +336,7 @@ def test_one_number_that_differs_in_the_last_lot_is_told(what, monkeypatch, caps
 
     def answers(runner, reference, only):
         asked.append(answered(runner, reference, only))
-        if len(asked) == 4:  # the bug's second lot
+        if len(asked) == 4:  # the bug's second batch
             asked[-1][what] = asked[-1][what].copy()
             asked[-1][what].flat[-1] += 1
         return asked[-1]
@@ -364,9 +364,10 @@ def test_what_cannot_be_asked_alike_is_said_in_one_line(wrong, said, tmp_path, c
     assert said in line
 
 
-def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
+def test_batches_of_inputs_differ_from_each_other_and_from_the_suites():
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
-    lots, suite = _Lots(Harness(RunSettings()), subject), Reference(Harness(RunSettings()), subject)
+    batches = _BatchedReference(Harness(RunSettings()), subject)
+    suite = Reference(Harness(RunSettings()), subject)
     euler = subject.contract.module("euler")
 
     def draw(reference):
@@ -375,11 +376,11 @@ def test_each_lot_of_inputs_is_another_and_none_is_the_suites():
 
     try:
         drawn = [draw(suite)]
-        for lot in (0, 1, 0):
-            lots.begin(lot)
-            drawn.append(draw(lots))
+        for batch in (0, 1, 0):
+            batches.begin(batch)
+            drawn.append(draw(batches))
     finally:
-        lots.close()
+        batches.close()
         suite.close()
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert all((a != b).any() for a, b in zip(drawn[one], drawn[other], strict=True))

@@ -1,12 +1,12 @@
-"""Bugs planted in Rust: where they can be, and what the levels make of some in Pong's engine."""
+"""Bugs planted in Rust: their places, and the levels' judgement of some in Pong's engine."""
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -25,9 +25,10 @@ from twinstep.mutation.suite_checks import checks
 from twinstep.mutation.verdict import Judgement
 from twinstep.mutation.workers import rows
 from twinstep.project import registry
+from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.support import tiny_rust
 
-#: A line of source, and what can be planted in it.
+#: A line of source, and its mutants.
 LINES = {
     "let x = a + b * c;": {"a - b", "b + c"},
     "if a < b { f() } else { g() }": {"a <= b", "a >= b", "!(a < b)"},
@@ -225,7 +226,7 @@ def _judged_error():
 
 
 def _afresh(do):
-    """Do it in a process that has not begun JAX's threads: it is one that is copied."""
+    """Run it in a process without JAX's threads, since the process is forked."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(do).result()
 
@@ -249,11 +250,11 @@ def test_an_error_in_the_copy_is_no_verdict():
 def test_a_compiled_candidate_is_asked_as_it_ships_and_one_in_jax_is_not():
     subject = registry.subjects(registry.environment("pong"), {})[0]
     named = {}
-    for pair in registry.pairs(subject):
-        lab = SimpleNamespace(pair=pair, contract=subject.contract)
-        for shipped in (True, False):
-            found = [name for name, _ in checks(lab, 3, shipped)]
-            named[pair.candidate.name, shipped] = [n for n in found if "test_shipped" in n]
+    with contextlib.closing(Harness(RunSettings())) as harness:
+        for pair in registry.pairs(subject):
+            for shipped in (True, False):
+                names = [name for name, _ in checks(harness.lab(pair), 3, shipped)]
+                named[pair.candidate.name, shipped] = [n for n in names if "test_shipped" in n]
     assert not named["jax", True] + named["jax", False] + named["rust", False]
     assert [name.partition("[")[2] for name in named["rust", True]][:3] == [
         "off]", "same-step]", "next-step]",

@@ -1,4 +1,4 @@
-"""A campaign works in a copy of the project: what is edited meanwhile is not judged."""
+"""A campaign works in a copy of the project: edits made meanwhile are not judged."""
 
 import multiprocessing
 import os
@@ -18,7 +18,7 @@ from twinstep.project.source_hash import package_folder
 from twinstep.tests.support.campaign_rows import row_of
 
 #: The candidate's files, its adapter, its environment's tests, and the suite.
-_NAMES = ("generated.pong", "candidates.pong", "properties.pong", "mutants")
+_NAMES = ("generated.pong", "candidates.pong", "properties.pong", "mutation")
 _SAYS = "from twinstep.tests.mutation.test_snapshot import places; print(*places())"
 
 

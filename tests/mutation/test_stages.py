@@ -1,4 +1,4 @@
-"""In which order a campaign asks levels, own tests and other variants, and what it asks again."""
+"""The order of levels, own tests and other variants in a campaign, and its repeated checks."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_what_tells_soonest_is_asked_first_and_survivors_are_asked_everything(
         return iter(())
 
     monkeypatch.setattr(command, "rows", found)
-    monkeypatch.setattr(command, "asked", own)
+    monkeypatch.setattr(command, "run_own_tests", own)
     list(command._asked(campaign, 1, print, tmp_path))
     assert asked_for == order
     for row in campaign.rows:

@@ -1,4 +1,4 @@
-"""Bugs compiled together: each, switched on, does what it does where it is planted alone."""
+"""Bugs compiled together: each one, switched on, behaves as it does when planted alone."""
 
 import ast
 import importlib
@@ -204,7 +204,7 @@ def test_a_chunks_mutants_get_the_verdicts_that_they_get_alone(campaign, remembe
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     together = [
-        held.ask(chunks.ChunkRunner(remembering, pair, one, question), watch)
+        held.ask(chunks.MutantQuestion(remembering, pair, one, question), watch)
         for one in campaign.mutants
     ]
     held.close()
@@ -224,8 +224,8 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
     judge(remembering, pair, None, question, watch)
     held = chunks.Chunks(pair.candidate, campaign.mutants)
     for mutant in campaign.mutants:
-        asking = chunks.ChunkRunner(remembering, pair, mutant, question)
-        noticed, found = held.ask(asking, watch), held.effect(asking, watch)
+        about = chunks.MutantQuestion(remembering, pair, mutant, question)
+        noticed, found = held.ask(about, watch), held.effect(about, watch)
         assert (noticed is None) == (found is None)
         if noticed is not None:
             assert bool(found["where"]) == bool(noticed.kills), mutant
@@ -235,11 +235,11 @@ def test_what_a_bug_changes_is_measured_with_the_programs_that_all_bugs_are_in(
 def test_a_chunk_that_fails_with_no_bug_on_is_no_verdict(campaign, remembering):
     # As where a switch changed what a program computes.
     held = chunks.Chunks(campaign.pair.candidate, campaign.mutants)
-    asking = chunks.ChunkRunner(remembering, campaign.pair, campaign.mutants[0], Question((1,)))
+    about = chunks.MutantQuestion(remembering, campaign.pair, campaign.mutants[0], Question((1,)))
     switch(1)
     try:
         with pytest.raises(UserError, match=r"pong@fs8-jax fails level 1 .* run with --alone"):
-            held.ask(asking, Watch())
+            held.ask(about, Watch())
     finally:
         switch(0)
         held.close()

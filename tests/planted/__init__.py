@@ -1,6 +1,6 @@
 """Planted bugs: text edits of `generated/pong`, and a project that verifies an edited copy.
 
-`python -m twinstep.tests.planted` measures which check alone catches which bug and prints the
+`python -m twinstep.tests.planted` measures which single checks catch which bug and prints the
 table that `TABLE.md` holds.
 """
 
@@ -20,7 +20,7 @@ class Bug:
 
     name: an identifier. file: below generated/pong. old: occurs there exactly once.
     module: the report's first suspect. level: the first that catches it. quirk: its number,
-    0 if it breaks none. variant: where the suite is asked.
+    0 if it breaks none. variant: the one the suite runs on.
     """
 
     name: str

@@ -52,7 +52,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def planted(harness: Harness, bug: Bug) -> Iterator[Lab]:
-    """Give the lab of a bug, from a project in a temporary folder."""
+    """Yield the lab of a bug, from a project in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         make_project(bug, Path(folder))
         sys.path.insert(0, folder)

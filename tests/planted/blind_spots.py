@@ -1,4 +1,4 @@
-"""What level 4 makes of each planted bug, beside the level that catches it first."""
+"""The outcome of level 4 for each planted bug, and the level that catches it first."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ def checks(lab: Lab, kind: str) -> Iterator[Check]:
 def _call(test: Callable[..., None], lab: Lab) -> None:
     """Call a test as pytest would: with its fixture `place`, for each of its parameters."""
     names = inspect.signature(test).parameters
-    given: dict[str, Any] = {"lab": lab} if "lab" in names else {}
-    if "place" in names:
-        given["place"] = inspect.unwrap(test_quirks.place)(lab)
+    given: dict[str, Any] = {"twinstep_lab": lab} if "twinstep_lab" in names else {}
+    if "twinstep_place" in names:
+        given["twinstep_place"] = inspect.unwrap(test_quirks.twinstep_place)(lab)
     facts, needs = Facts.of(lab), needs_of(test)
     marks = [m for m in getattr(test, "pytestmark", []) if m.name == "parametrize"]
     for row in [{marks[0].args[0]: value} for value in marks[0].args[1]] if marks else [{}]:

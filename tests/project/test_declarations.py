@@ -1,4 +1,4 @@
-"""What is wrong in a project's own declarations, oracle or caches is one line, no traceback."""
+"""Errors in a project's own declarations, oracle or caches are one line without traceback."""
 
 import dataclasses
 import os
@@ -40,7 +40,7 @@ def test_tables_that_are_none_are_named(tmp_path, monkeypatch, text):
     assert "\n" not in str(error.value)
 
 
-#: Name -> (its module, what `twinstep envs` says of it).
+#: Name -> (its module, a part of its line of `twinstep envs`).
 BROKEN = {
     "absent": ("", "declared as absent:ENV, which cannot be imported: ModuleNotFoundError: "),
     "syntax": ("1 +", "cannot be imported: SyntaxError: "),
@@ -63,7 +63,7 @@ ENV = dataclasses.replace(
 
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
-    """A project that declares every kind of broken environment beside a sound one."""
+    """A project that declares every kind of broken environment and a sound one."""
     lines = ["[tool.twinstep.envs]", 'faulty = "twinstep.tests.toys.faulty:FAULTY"']
     for name, (text, _) in BROKEN.items():
         lines.append(f'{name} = "{name}:ENV"')
@@ -142,8 +142,8 @@ def test_an_oracle_that_breaks_its_contract_is_one_line(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     done = _pytest(tmp_path, "twinstep.rollouts.test_drivers", "--env=faulty", "--set=fault=dtype")
     section = done.stdout.partition("= FAILURES =")[2].partition("= short test summary")[0]
-    _, _, said, *rest = section.splitlines()
-    assert said.startswith("the oracle's obs is float64[1, 1], the contract says int32[1, 1]")
+    _, _, message, *rest = section.splitlines()
+    assert message.startswith("the oracle's obs is float64[1, 1], the contract says int32[1, 1]")
     assert len(rest) == 1, section
 
 

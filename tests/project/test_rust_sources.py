@@ -1,4 +1,4 @@
-"""The compiled Rust module says from which sources it, and each of its engines, was built."""
+"""The compiled Rust module has the hashes of its sources, as a whole and for each engine."""
 
 from pathlib import Path
 

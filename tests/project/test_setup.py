@@ -1,4 +1,4 @@
-"""What the set-up misses it names, with the way to get it, before it does anything."""
+"""The set-up names all missing tools, with the way to get them, before it does anything."""
 
 import ast
 import importlib.util
@@ -18,7 +18,7 @@ GOOD = {"cc": "", "cargo": CARGO, "npm": ""}
 
 @pytest.fixture
 def script(tmp_path):
-    """A copy in an empty project, so that a set-up that goes on finds nothing to do."""
+    """A copy in an empty project, where a set-up that goes on has nothing to do."""
     path = tmp_path / "tools" / "setup.py"
     path.parent.mkdir()
     path.write_text(SCRIPT.read_text())
@@ -27,12 +27,12 @@ def script(tmp_path):
 
 @pytest.fixture
 def missing(script, tmp_path, monkeypatch):
-    """Return what is missing where only these tools are: name -> shell script."""
+    """Return a call that lists the missing tools if only these exist: name -> shell script."""
     spec = importlib.util.spec_from_file_location("setup_under_test", script)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Not to be imported as Python's own, nor found by anyone else.
+    # Imported under a name of its own, which no other module can find.
     spec.loader.exec_module(module)
 
     def ask(tools, packages=("venv", "ensurepip")):
@@ -68,7 +68,7 @@ def test_a_missing_tool_is_named_with_the_way_to_get_it(missing, tool, begins, w
     (line,) = missing({name: text for name, text in GOOD.items() if name != tool})
     assert line.startswith(begins)
     assert way in line
-    # Debian is not everywhere.
+    # Not every system is Debian.
     assert "; elsewhere: " in line
     assert "\n" not in line
 
@@ -135,7 +135,7 @@ def test_a_python_that_is_too_old_is_one_line_with_the_way_on(script):
 
 
 def test_an_old_python_can_read_the_script_as_far_as_that_line():
-    """A SyntaxError would come first."""
+    """Otherwise a SyntaxError comes first."""
     ast.parse(SCRIPT.read_text(), feature_version=(3, 7))
 
 

@@ -105,11 +105,14 @@ def test_the_versions_that_numbers_come_from_change_the_key(folder, monkeypatch)
     assert key("random") != before
 
 
+RECORDER = ("recording", "trace_file", "drivers", "frames", "contract", "hashing")
+
+
 def test_an_edit_of_what_counts_and_records_changes_the_key(folder, monkeypatch):
     """The manifest's counts are made by the worker; it is a part of the recorder."""
     before = key("random")
     real = cache_key.inspect.getsource
-    for module in (worker, cache_key.recording, cache_key.tracefile, cache_key.frames):
+    for module in (worker, *(getattr(cache_key, name) for name in RECORDER)):
         edited = lambda m, module=module: real(m) + ("# edited" if m is module else "")  # noqa: E731
         monkeypatch.setattr(cache_key.inspect, "getsource", edited)
         assert key("random") != before

@@ -48,10 +48,10 @@ def test_a_draft_that_is_being_written_stays(made):
 def test_a_probe_of_another_run_stays_for_a_while(made):
     probe = made.cache.root / ".writable-x"
     probe.write_text("")
-    locks.reap(made.cache.root)
+    locks.collect_garbage(made.cache.root)
     assert _hidden(made) == {".writable-x"}
     os.utime(probe, (0, time.time() - 7200))
-    assert locks.reap(made.cache.root) == 1
+    assert locks.collect_garbage(made.cache.root) == 1
     assert not _hidden(made)
 
 

@@ -141,14 +141,14 @@ ASKS = """
 import sys
 from twinstep.drivers import CORE
 from twinstep.environment import Variant
-from twinstep.registry import Subject
-from twinstep.seeds import seeds, starts_of
-from twinstep.supervisor import OracleProcess
+from twinstep.inputs.seeds import seeds, starts_of
+from twinstep.project.registry import EnvVariant
+from twinstep.reference.process import OracleProcess
 from twinstep.tests.toys.faulty import FAULTY
 
-oracle = OracleProcess(Subject(FAULTY, Variant("", FAULTY.params({"fault": "slow"}))))
+oracle = OracleProcess(EnvVariant(FAULTY, Variant("", FAULTY.params({"fault": "slow"}))))
 oracle.offers("load")
-print(oracle._process.pid, flush=True)
+print(oracle._child.pid, flush=True)
 starts = starts_of(oracle.subject.contract, seeds("public", 999, "faulty"))
 oracle.record(CORE["random"], starts, 6, 1, sys.argv[1])
 """

@@ -1,4 +1,4 @@
-"""What an agent may try in `twinstep repair`, and how it is stopped and named."""
+"""Attacks of an agent in `twinstep repair`: each one is stopped and named."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def memorised():
     return f"{known}\n        {HEAPS}"
 
 
-#: Tries in the agent's own files. What they say stands in the check after them.
+#: Tries in the agent's own files. Their refusals are in the check after them.
 WITHIN = {
     "a conftest.py": "write('fastduel/conftest.py', 'import os')",
     "a link": "os.symlink('/etc/hostname', 'fastduel/linked.py')",
@@ -106,7 +106,7 @@ class TestWithin:
         assert len(made.log("try")) == len(WITHIN) + 1
 
 
-#: Tries elsewhere, each in a run of its own: what ends it, and what is named.
+#: Tries elsewhere, each in its own run: the end of the run, and the named file.
 OUTSIDE = {
     "edit the declaration": (
         "change('fastduel/declared.py', 'edit=(\"fastduel/rules.py\",)', 'edit=(\"**\",)')",

@@ -1,4 +1,4 @@
-"""`twinstep report`: what a journal says, no more and no less.
+"""`twinstep report`: the content of a journal, no more and no less.
 
 A journal by hand is the command's input here. Its lines have the keys that the loop itself
 writes, which one test checks.
@@ -413,7 +413,7 @@ def test_lines_of_a_commit_that_is_gone_are_unknown(project):
 
 
 class Scripted:
-    """A verifier that finds what a list says."""
+    """A verifier with prepared results."""
 
     cached = ""
 
@@ -428,7 +428,7 @@ class Scripted:
 
 
 def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, monkeypatch):
-    """The loop, its journal, its commits: all but the agent's process and the suite's."""
+    """The loop, its journal, its commits: everything except the agent's process and the suite's."""
     git(project, "init", "-q")
     (project / ".gitignore").write_text(".twinstep/\n")
     base = committed(project, a_py=b"def f():\n    return 1\n")
@@ -441,7 +441,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         return Ended(0, 2.0, False, number, ""), 0.5
 
     monkeypatch.setattr(attempt, "ask", ask)
-    monkeypatch.setattr(attempt.watching, "watched", lambda repository, run: [])
+    monkeypatch.setattr(attempt.tamper_check, "watched", lambda repository, run: [])
     found = [{f"t{n}": "failed" if n < fails else "passed" for n in range(4)} for fails in (1, 2)]
     results = [Result(tests, dict.fromkeys(tests, "it fails")) for tests in found]
     run = project / ".twinstep" / "runs" / "real"

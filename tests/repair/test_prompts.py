@@ -1,4 +1,4 @@
-"""Prompts: complete, of the length they may have, and of the reference only what may be shown."""
+"""Prompts: complete, within their length, and with only the permitted parts of the reference."""
 
 import ast
 import dataclasses
@@ -214,7 +214,7 @@ def test_prompts_forbid_what_the_oracle_is_made_of(made):
 
 def test_the_core_of_prompts_names_no_environment():
     known = [env.name for env in ENVIRONMENTS]
-    for path in sorted((ROOT / "twinstep" / "prompts").iterdir()):
+    for path in sorted((ROOT / "twinstep" / "repair" / "prompts").iterdir()):
         if path.suffix == ".md":
             texts = [path.read_text()]
         elif path.suffix == ".py":

@@ -1,4 +1,4 @@
-"""`twinstep repair` from a broken candidate to a verdict, and where it stops instead."""
+"""`twinstep repair` from a broken candidate to a verdict, and its other ends."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 SHORT = ("--workers", "1", "--episodes", "24")
 DUEL = ("--env", "duel", "--candidate", "mine", "--agent", "scripted", *SHORT)
 
-#: A module is mended in the second try, the step in the fourth; in between all gets worse.
+#: A module is fixed in the second try, the step in the fourth; in between a try makes it worse.
 PARTIAL = f"""
 RULES = "fastduel/rules.py"
 
@@ -48,7 +48,7 @@ def two_bugs(folder):
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory):
-    """A run that needs each kind of step: it does nothing, mends, makes worse, mends."""
+    """A run with each kind of try: it does nothing, fixes a bug, makes it worse, fixes a bug."""
     made = two_bugs(tmp_path_factory.mktemp("walked"))
     return made, made.repair(*DUEL)
 
@@ -170,7 +170,7 @@ def _end(made):
 
 
 def _essence(entry):
-    """What must not hang on when a run was killed."""
+    """The content that must not depend on the time of a kill."""
     names = ("kind", "stage", "number", "module", "files", "passed", "failed", "good", "trouble")
     return [entry.get(name) for name in names]
 

@@ -202,7 +202,7 @@ def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
 
 
 def test_a_module_that_fails_without_a_report_is_told_in_its_tests_words(tmp_path, monkeypatch):
-    """It panics, say; what another module does wrong is for another prompt."""
+    """It panics, for example; another module's bug belongs in another prompt."""
     monkeypatch.setattr(checks.report, "read", lambda path: {"suspects": [{"module": "ball"}],
                                                              "case": {}})  # fmt: skip
     (tmp_path / "aa.md").write_text("about ball")

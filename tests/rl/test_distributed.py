@@ -1,4 +1,4 @@
-"""`twinstep train --hosts`: processes that train one run together learn what one process learns.
+"""`twinstep train --hosts`: several processes learn the same as a single process.
 
 Here they meet on this machine; between machines only the address is another.
 """
@@ -93,7 +93,7 @@ def test_processes_that_share_the_lanes_learn_what_one_learns_but_for_the_order_
 
 
 MEETS = """
-from twinstep.training.hosts import Hosts, together
+from twinstep.rl.training.distributed import Hosts, together
 with together(Hosts("localhost:{}", 2, {}), 1.0):
     print("met")
 """

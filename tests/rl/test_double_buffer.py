@@ -1,4 +1,4 @@
-"""Double-buffered sampling changes what waits for what, and nothing else."""
+"""Double-buffered sampling changes only the order of waiting."""
 
 import dataclasses
 import threading
@@ -16,7 +16,7 @@ SEEDS = [0, 3]
 
 
 def _trained(env, ppo=SMALL):
-    """Learned parameters, statistics and the lanes of each step."""
+    """Return learned parameters, statistics and the number of lanes in each step."""
     made = Trainer(env, ppo)
     learner, player = made.begin(SEEDS)
     curves = []
@@ -27,7 +27,7 @@ def _trained(env, ppo=SMALL):
 
 
 def test_halves_that_step_apart_or_together_learn_the_same_bits():
-    """A candidate's halves step apart, a reference steps whole: one policy comes of both."""
+    """A candidate's halves step apart, a reference steps whole: both give the same policy."""
     params, curves, stepped = _trained(tasks.OnHost(tasks.make("cue")))
     whole = _trained(tasks.OnHost(tasks.make("cue"), independent=False))
     jax.tree.map(np.testing.assert_array_equal, (params, curves), whole[:2])
@@ -37,7 +37,7 @@ def test_halves_that_step_apart_or_together_learn_the_same_bits():
 
 @pytest.mark.parametrize("task", ["cue", "aim"])
 def test_halves_learn_what_the_whole_learns(task):
-    """Lanes, seeds, noise and memories stay with their lanes; sums may be rounded otherwise."""
+    """Seeds, noise and hidden states stay with their lanes; sums may be rounded differently."""
     params, curves, _ = _trained(tasks.OnHost(tasks.make(task)))
     whole = _trained(
         tasks.OnHost(tasks.make(task)), dataclasses.replace(SMALL, double_buffer=False)
@@ -51,7 +51,7 @@ def test_halves_learn_what_the_whole_learns(task):
 
 
 def test_one_half_steps_while_the_policy_acts_on_the_other():
-    """Each waits for the other one: in turn, neither would ever end."""
+    """Each waits for the other one: sequentially, neither would ever end."""
     acting, stepping = threading.Event(), threading.Event()
 
     class Waiting(tasks.OnHost):

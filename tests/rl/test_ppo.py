@@ -1,4 +1,4 @@
-"""PPO: advantages by their definition, memories that end with an episode, masks, learning."""
+"""PPO: GAE by its definition, hidden states that end with an episode, masks, learning."""
 
 import dataclasses
 
@@ -73,10 +73,10 @@ def test_wrong_advantages_are_noticed(wrong):
 
 
 def test_the_value_of_an_endless_task_is_not_cut_by_its_time_limit():
-    """Reward 1 for ever is worth 1 / (1 - gamma), however often an episode is truncated.
+    """Reward 1 forever is worth 1 / (1 - gamma), however often an episode is truncated.
 
-    What follows the last step is the episode's own last observation, not the next one's first,
-    which is worth less.
+    The last step is followed by the episode's own last observation, not by the next episode's
+    first, whose value is lower.
     """
     settings = dataclasses.replace(SMALL, gamma=0.8, learning_rate=5e-3)
     made = train(tasks.make("endless"), settings, [0], 80_000)
@@ -93,7 +93,7 @@ def _policy(memory=5, action=None):
 
 @pytest.mark.parametrize("hidden", [(8,), (2, 16)])
 def test_fresh_weights_are_orthogonal_scaled_and_differ_by_key(hidden):
-    """Narrow and wide layers alike; nothing of jaxlib's batched QR, which hangs on two cores."""
+    """Narrow and wide layers alike; without jaxlib's batched QR, which hangs on two cores."""
     policy = Policy(3, Discrete(4), hidden)
     params = policy.init(jax.random.key(1))
     for name, gain in {"layer0": 2**0.5, "actor": 0.01, "critic": 1.0}.items():
@@ -106,7 +106,7 @@ def test_fresh_weights_are_orthogonal_scaled_and_differ_by_key(hidden):
 
 
 def test_a_memory_ends_with_its_episode():
-    """A lane's second episode gives what it would give if nothing had come before it."""
+    """A lane's second episode has the same outputs as without a first one."""
     policy, params = _policy()
     rng = np.random.default_rng(1)
     obs = rng.normal(size=(9, 2, 3)).astype(np.float32)
@@ -122,7 +122,7 @@ def test_a_memory_ends_with_its_episode():
 
 
 def test_the_trainer_says_which_observations_begin_an_episode():
-    """Episodes of the task take 4 steps: every fourth observation is fresh, all others are not."""
+    """Episodes of the task take 4 steps: exactly every fourth observation is an episode's first."""
     host = tasks.OnHost(tasks.make("cue"))
     played = trainer.Trainer(host, dataclasses.replace(SMALL, memory=3))
     act, seen = played._act, []
@@ -193,7 +193,7 @@ def test_log_probabilities_of_real_actions_are_those_of_the_gaussian():
 
 @pytest.mark.slow
 def test_a_cue_is_learned_by_a_memory_and_only_by_one():
-    """The cue is gone when it is asked for: a GRU reaches 1, a feed-forward policy one half."""
+    """The cue is gone when it is needed: a GRU reaches 1, a feed-forward policy one half."""
     scores = {}
     for memory in (0, 8):
         env = tasks.make("cue")

@@ -1,4 +1,4 @@
-"""Self-play: both players are lanes, each with its own view, pay and turn."""
+"""Self-play: both players are lanes, each with its own observations, rewards and turns."""
 
 import jax
 import jax.numpy as jnp

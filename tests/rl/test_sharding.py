@@ -1,4 +1,4 @@
-"""Training on several devices: what one device learns, on virtual ones of the processor."""
+"""Training on several (virtual CPU) devices gives the same as training on one."""
 
 import json
 import os
@@ -17,8 +17,8 @@ CHILD = """
 import json
 import numpy as np
 from twinstep.plans import PPO
-from twinstep.ppo import Trainer
-from twinstep.sharding import mesh_of
+from twinstep.rl.ppo import Trainer
+from twinstep.rl.sharding import mesh_of
 from twinstep.tests.toys import tasks
 
 # Lanes and layers of one size: a width must not be taken for lanes.
@@ -41,7 +41,7 @@ print(json.dumps(runs))
 
 @pytest.fixture(scope="module")
 def trained():
-    """What one device and four learn: of four seeds, and of one."""
+    """The results of one device and of four: with four seeds, and with one."""
     done = subprocess.run(
         [sys.executable, "-c", CHILD],
         env=os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"},

@@ -1,4 +1,4 @@
-"""`twinstep train`: a stopped run goes on as if it had not been, and nothing is overwritten."""
+"""`twinstep train`: a stopped run resumes as if it never stopped, and nothing is overwritten."""
 
 import dataclasses
 import json
@@ -48,7 +48,7 @@ def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, halves, s
     for batch in (16, 40):
         with pytest.raises(KeyboardInterrupt):
             train(parts, settings, stop_at(batch))
-        # Killed between a row and its checkpoint: what no checkpoint has is cut off.
+        # Killed between a row and its checkpoint: rows without a checkpoint are cut off.
         with (parts / "metrics.csv").open("a") as file:
             file.write("99,1,0,0,0,0,0,0\n99,1")
         if backend != "jax":
@@ -60,7 +60,7 @@ def test_a_stopped_run_goes_on_to_the_same_curve_and_policies(backend, halves, s
         np.testing.assert_array_equal(values, again.params[name], err_msg=name)
     assert len(curve(whole)) == 2 * settings.batches
     assert np.abs(done.params["actor_w"]).max() > 0
-    # A finished run that is asked again, to be evaluated, still knows what it scored.
+    # A finished run that is resumed for an evaluation keeps its returns.
     assert np.isfinite(done.returns).all()
     np.testing.assert_allclose(train(whole, settings).returns, done.returns)
     assert f"{done.returns[0]:.9g}" in (whole / "metrics.csv").read_text()
@@ -104,7 +104,7 @@ def test_the_settings_of_a_run_are_written_out_and_read_back(small, tmp_path):
         load(tmp_path / "run")
     assert settings.seeds == (5,)
     assert settings.ppo.memory == 4
-    # What neither says is level 4's.
+    # All other settings are level 4's.
     assert settings.ppo.gamma == settings.subject().contract.transfer.ppo.gamma
 
 
@@ -150,7 +150,7 @@ def test_every_environment_is_trained_and_goes_on_to_the_same_curve(env, backend
 def test_what_is_known_of_policies_stays_until_they_are_evaluated_again(
     small, tmp_path, monkeypatch
 ):
-    """With where and when it was measured; what was trained on is not evaluated yet."""
+    """With its machine and date; a run that was trained further is not evaluated yet."""
     need(upstream.probe({}))
     run = tmp_path / "run"
     words = ["train", "pong", "--config", str(small), "--steps", "2000", "--out", str(run)]

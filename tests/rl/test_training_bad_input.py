@@ -1,4 +1,4 @@
-"""`twinstep train` with what is wrong, damaged or missing: one clear line, nothing lost."""
+"""`twinstep train` with wrong, damaged or missing input: one clear line, nothing lost."""
 
 import dataclasses
 import errno
@@ -255,7 +255,7 @@ def test_a_batch_that_cannot_be_held_is_refused_before_a_folder_is_made(backend,
 
 
 def test_training_takes_what_rows_and_policies_take(small):
-    """What is seen twice and shuffled once, 4 remembered numbers, 5 words and 3 flags more.
+    """Observations three times, 4 numbers of hidden state, 5 more words and 3 flags.
 
     And four of each parameter: of a layer of 8, a GRU of 4, an actor of 3 and a critic.
     """
@@ -516,7 +516,7 @@ def test_a_finished_run_that_lost_its_checkpoint_is_not_trained_anew(small, tmp_
 
 
 def test_a_policy_that_is_not_finite_is_in_no_checkpoint(small, tmp_path, monkeypatch):
-    """What is told of a batch was computed before its last update."""
+    """A batch's statistics were computed before its last update."""
     settings = settle("pong", small, {})
     advance = Trainer.advance
 

@@ -1,4 +1,4 @@
-"""`twinstep train` in games of two: whom policies play, and trained policies as players."""
+"""`twinstep train` in two-player games: the opponents, and trained policies as players."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Players of a game of two, one policy against them, and their ratings."""
+"""Players of a two-player game, one policy against them, and their ratings."""
 
 import dataclasses
 import json
@@ -97,7 +97,7 @@ def test_the_potential_is_opposite_where_both_sides_know_all():
 
 
 def _games(env, potential=None, gamma=1.0):
-    """Return what a game shows, pays and plays, [T, N, ...]."""
+    """Return a game's observations, rewards and actions, [T, N, ...]."""
     game = OpponentWrapper(env, heuristics.mixed, potential, gamma)
     state, now = game.reset(SEEDS)
     rows = [(now.obs, now.reward, now.terminated, now.legal, np.zeros((LANES, 2), np.int32))]

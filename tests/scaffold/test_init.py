@@ -42,7 +42,7 @@ EPISODES = (*SHORT, "-k", "episodes_match")
 
 @pytest.fixture
 def empty(tmp_path, monkeypatch):
-    """An empty folder, which is the current one."""
+    """An empty folder, made the current one."""
     folder = tmp_path / "mine"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -54,7 +54,7 @@ def init(oracle, *more):
 
 
 def run(folder, *command, **variables):
-    """Run a module in a folder, as its user does; nothing is known of twinstep's own checkout."""
+    """Run a module in a folder as its user does, without twinstep's own checkout."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
     path = [variables.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     env |= {"PYTHONDONTWRITEBYTECODE": "1", "TWINSTEP_CACHE": str(folder / ".cache")} | variables
@@ -64,16 +64,16 @@ def run(folder, *command, **variables):
 
 
 def complaints(folder):
-    """Return what ruff says of a folder under our own settings."""
+    """Return ruff's output on a folder under our own settings."""
     ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or pytest.skip("no ruff")
-    said = ""
+    output = ""
     for command in (["check", "--quiet"], ["format", "--quiet", "--diff"]):
         settings = ["--no-cache", "--config", str(ROOT / "pyproject.toml")]
         done = subprocess.run(
             [ruff, *command, *settings, "."], cwd=folder, capture_output=True, text=True
         )
-        said += done.stdout + done.stderr
-    return said
+        output += done.stdout + done.stderr
+    return output
 
 
 def written(folder):
@@ -90,11 +90,11 @@ def test_a_project_begins_with_reset_and_step_alone(empty, capsys):
     assert init("gymnasium:MountainCar-v0") == 0
     assert written(empty) == {name.replace("P/", "twinstep_mountaincar/") for name in FILES}
     bridge = ast.parse((empty / "twinstep_mountaincar/oracle/bridge.py").read_text())
-    (made,) = (node for node in bridge.body if isinstance(node, ast.ClassDef))
-    methods = [node.name for node in made.body if isinstance(node, ast.FunctionDef)]
+    (reference,) = (node for node in bridge.body if isinstance(node, ast.ClassDef))
+    methods = [node.name for node in reference.body if isinstance(node, ast.FunctionDef)]
     assert methods == ["__init__", "reset", "step", "close"]
-    said = capsys.readouterr().out
-    assert "\nNext: pytest -m level3\n" in said
+    printed = capsys.readouterr().out
+    assert "\nNext: pytest -m level3\n" in printed
     for line in (
         f"oracle.load: {ORACLE_LADDER['load']}",
         f"oracle.call: {ORACLE_LADDER['call']}",
@@ -102,7 +102,7 @@ def test_a_project_begins_with_reset_and_step_alone(empty, capsys):
         f"candidate.load: {CANDIDATE_LADDER['load']}",
         "a driver of your own: what random play never reaches",
     ):
-        assert line in said
+        assert line in printed
 
 
 def test_a_named_folder_is_made_and_the_way_there_is_said(empty, capsys):
@@ -124,7 +124,7 @@ def test_what_is_written_passes_our_own_lint(what, empty):
 
 @pytest.mark.parametrize("id", PLACED)
 def test_the_generated_bridge_plays_the_references_own_episodes(id, empty, monkeypatch):
-    """Put where a reset of its own began, it gives what that episode gives."""
+    """Placed at a start of the reference's own, the bridge plays the same episode."""
     name = "bridge_" + id.partition("-")[0].lower()
     assert init(f"gymnasium:{id}", "--name", name) == 0
     contract = generated(empty, name, "contract", monkeypatch).contract({})
@@ -164,9 +164,9 @@ def test_starts_vary_and_stay_in_the_range_of_the_references_own(id, empty, monk
 
 def test_a_project_says_that_its_runs_are_twinsteps(empty):
     assert init("gymnasium:MountainCar-v0") == 0
-    told = tomllib.loads((empty / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
-    assert told["twinstep"] is True
-    assert told["addopts"][:3] == ["--pyargs", "--env", "mountaincar"]
+    tool = tomllib.loads((empty / "pyproject.toml").read_text())["tool"]
+    assert tool["pytest"]["ini_options"]["twinstep"] is True
+    assert tool["pytest"]["ini_options"]["addopts"][:3] == ["--pyargs", "--env", "mountaincar"]
 
 
 IMPORTS = re.compile(r"^ *(?:from|import) (twinstep(?:\.\w+)*)\b", re.MULTILINE)
@@ -195,8 +195,8 @@ def test_a_derived_name_that_is_taken_gives_the_next_free_one(empty, capsys, mon
     monkeypatch.setattr(registry, "names", lambda: names)
     assert init("gymnasium:MountainCar-v0") == 0
     lines = capsys.readouterr().out.splitlines()
-    (said,) = (line for line in lines if "already" in line)
-    assert said == (
+    (line,) = (line for line in lines if "already" in line)
+    assert line == (
         "There is an environment 'mountaincar' already, so this one is 'mountaincar3': --name "
         "gives another."
     )
@@ -247,11 +247,11 @@ def test_a_state_that_does_not_hold_everything_is_not_placed(slides):
 def test_what_cannot_be_begun_is_one_line_and_writes_nothing(args, says, empty, capsys):
     (empty / "env.h").write_text(init_projects.HEADER)
     assert init(*args) == 4
-    said = capsys.readouterr()
-    assert says in said.err
-    assert said.err.startswith("twinstep: ")
-    assert said.err.count("\n") == 1
-    assert not said.out
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.err.startswith("twinstep: ")
+    assert printed.err.count("\n") == 1
+    assert not printed.out
     assert written(empty) == {"env.h"}
 
 
@@ -265,13 +265,13 @@ def test_a_missing_package_is_one_line_with_the_pip_command(empty, capsys, monke
         ("1 / 0", "cannot be imported (division by zero): pip install --force-reinstall gymnax"),
     ):
         (empty / "gymnax.py").write_text(text)
-        code, said = run(
+        code, output = run(
             empty, "twinstep.cli", "init", "--oracle", "gymnasium:MountainCar-v0",
             "--candidate", "gymnax:MountainCar-v0",
         )  # fmt: skip
         assert code == 4
-        assert f"twinstep: gymnax {says}" in said
-        assert said.count("\n") == 1
+        assert f"twinstep: gymnax {says}" in output
+        assert output.count("\n") == 1
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     assert init("gymnasium:MountainCar-v0") == 4
     expected = "twinstep: gymnasium is not installed: pip install gymnasium\n"
@@ -298,16 +298,16 @@ def test_what_lies_beside_the_project_is_kept(empty):
 
 @pytest.fixture
 def slides(empty):
-    """A folder beside which the module `slides` and a package `gymnax` can be imported."""
+    """A folder from which the module `slides` and a package `gymnax` can be imported."""
     (empty / "slides.py").write_text(init_projects.GYMNASIUM)
     return empty
 
 
 def _gymnax(folder, limit, more):
     (folder / "gymnax.py").write_text(init_projects.GYMNAX % limit + more)
-    told = folder / "gymnax-9.9.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: gymnax\nVersion: 9.9\n")
+    info = folder / "gymnax-9.9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gymnax\nVersion: 9.9\n")
 
 
 BOTH = ("init", "--oracle", "gymnasium:slides:Slide-v0", "--candidate", "gymnax:Slide-v0")
@@ -356,7 +356,7 @@ def test_a_gymnax_twin_that_is_equal_is_green_and_one_that_is_not_is_red(slides,
 
 
 def test_a_report_without_a_case_shows_none(slides):
-    """As shipped is compared by a sentence: nothing of it can be asked again."""
+    """The comparison as shipped ends in a sentence: no case of it can be replayed."""
     _gymnax(slides, init_projects.APART, init_projects.APARTLY)
     assert run(slides, "twinstep.cli", *BOTH)[0] == 0
     fill(slides / "gymnax.py", [("-jnp.abs(state.at)", "-jnp.abs(after.at)")])
@@ -370,20 +370,20 @@ def test_a_report_without_a_case_shows_none(slides):
 
 
 def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
-    """Eight digits of both sides may be the same."""
+    """Eight digits of both sides may be equal."""
     want = np.array([[[0.5, 0.1, 0.3]]], np.float32)
     got = want.copy()
     got[0, 0, 1] = np.nextafter(np.float32(0.1), np.float32(1))
-    found = autoreset.mismatch(
+    message = autoreset.mismatch(
         autoreset.ExpectedSteps(np.zeros((1, 1)), {"obs": want}, np.ones((1, 1), bool)),
         TimeStep(got, *[None] * 6),
         {"obs": Lockstep()},
     )
-    assert found == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
+    assert message == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
 
 
 def test_only_what_is_of_this_environment_is_collected_and_once(empty):
-    """Its own settings name it, and so may the command line; tests of others are not its."""
+    """Its own settings name it, and so may the command line; tests of others are left out."""
     assert init("gymnasium:MountainCar-v0") == 0
     alone, twice = (
         [line for line in run(empty, "pytest", "-q", "--collect-only", *more)[1].splitlines()
@@ -449,7 +449,7 @@ def test_a_skeleton_says_which_file_to_write(empty):
     assert "Traceback" not in text
 
 
-#: The example's rules behind a skeleton's reset and step: what a stranger would write.
+#: The example's rules behind a skeleton's reset and step, as a stranger would write them.
 POLE = (
     ("    obs: Array\n    reward", "    parts: Array\n    obs: Array\n    reward"),
     ("dtype=\"float32\"", "dtype=\"float64\""),
@@ -471,7 +471,7 @@ POLE = (
 
 @pytest.mark.skipif(not CHECKOUT, reason="the example is in the checkout only")
 def test_a_skeleton_that_is_filled_in_is_equal_to_gymnasium_and_a_slip_is_found(empty):
-    """The real CartPole and a candidate in float64, then one in which a sign slipped."""
+    """The real CartPole and a candidate in float64, then a candidate with a wrong sign."""
     assert init("gymnasium:CartPole-v1", "--name", "pole") == 0
     candidate = empty / "twinstep_pole/fast/candidate.py"
     fill(candidate, POLE)
@@ -485,7 +485,7 @@ def test_a_skeleton_that_is_filled_in_is_equal_to_gymnasium_and_a_slip_is_found(
 
 
 def test_a_candidate_cannot_call_the_reference(empty):
-    """A twin that asks Gymnasium's own class would agree with it and prove nothing."""
+    """A twin that calls Gymnasium's own class would agree with it and prove nothing."""
     assert init("gymnasium:MountainCar-v0") == 0
     with (empty / "twinstep_mountaincar/fast/candidate.py").open("a") as file:
         file.write("import gymnasium\nENV = gymnasium.make('MountainCar-v0')\n")
@@ -545,7 +545,7 @@ def test_each_place_in_a_headers_project_is_named_until_it_is_filled_in(walk):
 
 
 def _library(package):
-    """Compile as the oracle's process does, each time anew."""
+    """Compile in a new process each time, as the oracle's does."""
     code = "from twinstep_walk.oracle import bridge; print(bridge.library())"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True
@@ -601,7 +601,7 @@ def test_what_is_wrong_with_a_headers_project_is_said(walk, file, old, new, code
 
 
 def test_gymnax_differs_in_the_last_bits_of_its_first_step_until_it_computes_in_float64(empty):
-    """A true finding, shrunk to one step, and its mend: both sides begin in the same state."""
+    """A true finding, shrunk to one step, and its fix: both sides begin in the same state."""
     pytest.importorskip("gymnax", reason="gymnax is not installed", exc_type=ImportError)
     assert init("gymnasium:CartPole-v1", "--candidate", "gymnax:CartPole-v1") == 0
     (package,) = (path.name for path in empty.glob("twinstep_cartpole*"))

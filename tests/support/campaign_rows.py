@@ -1,4 +1,4 @@
-"""Rows of a campaign of planted bugs, as JSON has them."""
+"""Rows of a mutation campaign, as plain JSON values."""
 
 
 def row_of(campaign, name):
@@ -12,6 +12,6 @@ def row_of(campaign, name):
 
 
 def survivor_of(campaign, name):
-    """Return the row of one that nothing noticed."""
+    """Return the row of a survivor."""
     more = {"class": "survivor", "first": 0, "kills": {}, "diff": ["-", "+"]}
     return row_of(campaign, name) | more

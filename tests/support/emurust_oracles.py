@@ -1,4 +1,4 @@
-"""PyBoys for tests: real ones, closed in the end, and what is asked of their frames."""
+"""Real PyBoys for tests, closed at the end, and comparisons of their frames."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from twinstep.tests.support.requirements import need
 
 
 def need_reference() -> None:
-    """Skip the test, under CI fail it, if PyBoy is not there as published."""
+    """Skip the test (fail it in CI) if PyBoy is not installed as published."""
     need(upstream.probe({}))
 
 
 def closing(kind: Callable[..., Any]) -> Iterator[Any]:
-    """Yield a maker of oracles or Boys, for a fixture; they are closed afterwards."""
-    made: list[Any] = []
+    """Yield a factory of oracles or Boys, for a fixture; they are closed afterwards."""
+    objects: list[Any] = []
 
-    def make(*asked: Any) -> Any:
-        made.append(kind(*asked))
-        return made[-1]
+    def make(*args: Any) -> Any:
+        objects.append(kind(*args))
+        return objects[-1]
 
     yield make
-    for each in made:
+    for each in objects:
         each.close()
 
 
@@ -46,7 +46,7 @@ def actions(contract: Contract, steps: int, seed: int = 0) -> np.ndarray:
 
 
 def same(one: Frame, other: Frame) -> list[str]:
-    """The paths in which two frames differ."""
+    """Return the paths in which two frames differ."""
     a, b = flatten(one), flatten(other)
     return [name for name in a if not np.array_equal(a[name], b[name])]
 

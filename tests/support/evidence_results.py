@@ -17,7 +17,7 @@ from twinstep.rl.training.metrics import NAMES, Metrics
 from twinstep.rl.training.policy_player import POLICY
 from twinstep.rl.training.settings import TrainingSettings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = ROOT / "benchmarks"
 VERDICTS = ROOT / "candidates"
 MADE = {
@@ -29,16 +29,16 @@ MADE = {
     "date": "2026-11-26",
 }  # fmt: skip
 SPREAD = {"median": 0.25, "min": 0.2, "max": 0.3}
-#: A picture is drawn.
+#: Marks tests that draw a picture.
 drawn = pytest.mark.skipif(
     importlib.util.find_spec("matplotlib") is None,
     reason="draws with matplotlib, of the extra `report`",
 )
 
 
-def put(at, found):
+def put(at, data):
     at.parent.mkdir(parents=True, exist_ok=True)
-    at.write_text(json.dumps(found))
+    at.write_text(json.dumps(data))
 
 
 def committed(name):
@@ -46,10 +46,10 @@ def committed(name):
 
 
 def rows(section, *begin):
-    """Return the cells of the table rows of a part that begin so."""
+    """Return the cells of a section's table rows that begin with these cells."""
     text = section.markdown("")
-    found = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return [row for row in found if row[: len(begin)] == list(begin)]
+    cells = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [row for row in cells if row[: len(begin)] == list(begin)]
 
 
 def shares(**other):
@@ -60,10 +60,10 @@ def shares(**other):
     } | other  # fmt: skip
 
 
-def timed(found):
+def timed(rows):
     return {
         "schema": 1, "environment": "tcgjax-v0", "variant": "apex", "command": "twinstep breakdown",
-        "peak": 2.5e11, "lanes": 64, "steps": 128, "rows": found, **MADE,
+        "peak": 2.5e11, "lanes": 64, "steps": 128, "rows": rows, **MADE,
     }  # fmt: skip
 
 
@@ -81,12 +81,12 @@ def trained(where, backend, scores, seeds=(0, 1), **other):
     done = loop.Done(len(scores), 256 * len(scores), 1.0, 1.0, {"w": np.zeros(2)}, last)
     played = [Row("oracle", "", 128, (3.0, 5.0), 2.5, 5.5, 0.25)]
     train._keep(where / POLICY, done.params)
-    train._tell(where, settings, done, played)
+    train._write_result(where, settings, done, played)
 
 
 @functools.cache
 def rated():
-    """Four players that 40 games of each pair were drawn for: fitting them takes seconds."""
+    """Return cached ratings of four players from 40 games per pair: fitting takes seconds."""
     won = {
         ("random", "good"): 10, ("random", "runs/a"): 20, ("random", "runs/b"): 5,
         ("good", "runs/a"): 30, ("good", "runs/b"): 15, ("runs/a", "runs/b"): 8,

@@ -1,4 +1,4 @@
-"""Game Boys of the Rust module for tests: played without contract and reference."""
+"""Game Boys of the Rust module for tests, without contract and reference."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from twinstep.contracts.emurust.roms.memory import Bits, Change, New, Rules, Val
 from twinstep.contracts.emurust.state import HIDDEN, SHOWN, record_dtype, shape_of
 from twinstep.tests.support.requirements import need
 
-#: What a play remembers of each New: bytes.
+#: Bytes that a play stores for each New.
 MEMORY = 4096
 
 
 def need_the_module() -> None:
-    """Skip the test, under CI fail it, if the module is not built from the sources here."""
+    """Skip the test (fail it in CI) if the module is not built from the sources here."""
     need(probe({}))
 
 
@@ -41,13 +41,13 @@ def record_of(cartridge: Cartridge) -> list[tuple[str, int, str]]:
 
 
 def play_of(rom: bytes, rules: Rules, **more: Any) -> Any:
-    """An EmuRustPlay; more: what is not as the rules have it, or not usual."""
+    """Return an EmuRustPlay. more: arguments that differ from the rules or the usual values."""
     import twinstep_rust  # pyright: ignore[reportMissingImports]
 
     usual = {
         "reward": [part(each) for each in rules.reward],
         "done": rules.done and place(rules.done),
-        "buttons": [sum(1 << BUTTONS.index(b) for b in held) for held in rules.actions],
+        "buttons": [sum(1 << BUTTONS.index(b) for b in buttons) for buttons in rules.actions],
         "observe": "full",
         "frame_skip": 24,
         "max_episode_steps": 160,
@@ -61,7 +61,7 @@ def play_of(rom: bytes, rules: Rules, **more: Any) -> Any:
 
 
 class Boys:
-    """Lanes of one game, played as the Rust module has them."""
+    """Lanes of one game in the Rust module."""
 
     def __init__(self, rom: bytes, play: Any, batch: Any, width: tuple[int, ...], new: int) -> None:
         self.rom, self.play, self.batch = rom, play, batch
@@ -88,7 +88,7 @@ class Boys:
         width: tuple[int, ...] = (144, 160),
         **more: Any,
     ) -> Boys:
-        """Begin an episode of a game per seed. rules: its own with a reward for what is new."""
+        """Begin an episode per seed. rules: by default the game's, with a reward for novelty."""
         import twinstep_rust  # pyright: ignore[reportMissingImports]
 
         rom = GAMES[game].rom
@@ -102,45 +102,43 @@ class Boys:
         return cls(rom, play, batch, width, news)
 
     def other(self, batch: Any) -> Boys:
-        """The same game in another batch."""
-        made = object.__new__(Boys)
-        made.__dict__ = self.__dict__ | {"batch": batch}
-        return made
+        """Return the same game with another batch."""
+        boys = object.__new__(Boys)
+        boys.__dict__ = self.__dict__ | {"batch": batch}
+        return boys
 
     def copy(self) -> Boys:
         return self.other(self.batch.copy())
 
     def load(self, state: dict[str, np.ndarray], **more: Any) -> Boys:
-        """Continue from a state as `look` gives it."""
+        """Continue from a state of `look`."""
         records = np.zeros(len(state["pc"]), record_dtype(read_header(self.rom)))
         for name in records.dtype.names or ():
             records[name] = state[name]
         raw = records.view(np.uint8).reshape(len(records), -1)
-        made = type(self.batch).load(self.play, bytes_of(self.rom)[None], raw, state, **more)
-        return self.other(made)
+        batch = type(self.batch).load(self.play, bytes_of(self.rom)[None], raw, state, **more)
+        return self.other(batch)
 
     def buffers(self, *shape: int, final: bool = False) -> dict[str, np.ndarray]:
-        made = {
-            name: np.zeros((*shape, *own), dtype) for name, (dtype, own) in self.layouts.items()
-        }
+        out = {name: np.zeros((*shape, *own), dtype) for name, (dtype, own) in self.layouts.items()}
         if final:
-            made["final_obs"] = np.zeros_like(made["obs"])
-        return made
+            out["final_obs"] = np.zeros_like(out["obs"])
+        return out
 
     def look(self) -> dict[str, np.ndarray]:
-        """All fields of the present frame."""
+        """Return all fields of the present frame."""
         out = self.buffers(self.batch.lanes)
         self.batch.write(out)
         return out
 
     def step(self, actions: np.ndarray, mode: str = "off") -> dict[str, np.ndarray]:
-        """Play a step with actions [N]; all fields, and `final_obs`."""
+        """Play a step with actions [N]; return all fields, and `final_obs`."""
         out = self.buffers(self.batch.lanes, final=True)
         self.batch.step(np.ascontiguousarray(actions, np.int32), out, auto_reset=mode)
         return out
 
     def rollout(self, actions: np.ndarray, mode: str = "off") -> dict[str, np.ndarray]:
-        """Play steps with actions [T, N]; all fields, and `final_obs`."""
+        """Play steps with actions [T, N]; return all fields, and `final_obs`."""
         out = self.buffers(len(actions), self.batch.lanes, final=True)
         self.batch.rollout(np.ascontiguousarray(actions, np.int32), out, auto_reset=mode)
         return out
@@ -155,13 +153,13 @@ def seeds(count: int, first: int = 0) -> np.ndarray:
 
 
 def actions_of(game: str, *shape: int) -> np.ndarray:
-    """Random actions, the same each time."""
+    """Return random actions, the same each time."""
     rng = np.random.default_rng(0)
     return rng.integers(0, len(GAMES[game].rules.actions), shape).astype(np.int32)
 
 
 def assert_equal(got: dict[str, np.ndarray], expected: dict[str, np.ndarray], where: Any) -> None:
-    """Every field is equal to the bit."""
+    """Assert that every field is equal bit for bit."""
     assert got.keys() == expected.keys()
     for name, value in got.items():
         assert value.tobytes() == np.ascontiguousarray(expected[name]).tobytes(), (name, where)

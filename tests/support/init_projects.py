@@ -1,7 +1,7 @@
-"""What the tests of `twinstep init` begin from: an environment twice, and one as a C header.
+"""Starting points for tests of `twinstep init`: one environment twice, and one as a C header.
 
 Slide: a block on a line, pushed left or right. Both sides add in float32, one sum at a time, so
-that they agree to the last bit. It ends beyond 2, and is cut after 12 steps.
+that they agree bit for bit. An episode ends beyond 2, and is truncated after 12 steps.
 """
 
 GYMNASIUM = """
@@ -34,7 +34,7 @@ gymnasium.register("Slide-v0", Slide, max_episode_steps=12)
 gymnasium.register("Hidden-v0", lambda: Slide(True), max_episode_steps=12)
 """
 
-#: The functional interface of gymnax, with `%s` for how it tells the time limit.
+#: The functional interface of gymnax; `%s`: the way to report the time limit.
 GYMNAX = """
 import dataclasses
 
@@ -177,7 +177,7 @@ FILLED_JAX = (
 
 
 def fill(path, places):
-    """Put each place's text in; a template that has it no more is an error."""
+    """Replace each place's text; it is an error if the template no longer contains the place."""
     text = path.read_text()
     for old, new in places:
         assert text.count(old) == 1, f"{path} has {text.count(old)} times: {old}"

@@ -1,7 +1,7 @@
-"""A project of its own in an empty folder, as a third party has it: one more candidate of Duel.
+"""A third party's project in an empty folder: one more candidate of Duel.
 
-The candidate is a copy of the toy's own, in the package `fastduel`; `plant` puts a bug into it
-and `mend` takes it out again. The suite runs in a forked child, on what is installed.
+The candidate is a copy of the toy's own, in the package `fastduel`; `plant` adds a bug to it and
+`mend` removes it. The installed suite runs in a forked child.
 """
 
 import inspect
@@ -50,7 +50,7 @@ HANGS = 3600
 
 
 class Run(NamedTuple):
-    """How a run of the suite ended; verdict is {} if it wrote none."""
+    """The outcome of a run of the suite; verdict: {} if it wrote none."""
 
     code: int
     text: str
@@ -58,13 +58,13 @@ class Run(NamedTuple):
 
 
 class Folder:
-    """A folder that the command is run in, by a child process."""
+    """A folder in which child processes run the command."""
 
     def __init__(self, folder, cache=None, **variables):
         self.folder = folder
         self.reports = folder / ".twinstep" / "reports"
         self._env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
-        # A stale .pyc would stand for a file edited twice in one second.
+        # A file edited twice in one second could keep a stale .pyc.
         self._env |= {"PYTHONDONTWRITEBYTECODE": "1"}
         self._env |= {"TWINSTEP_CACHE": str(cache)} if cache else {}
         self._env |= variables
@@ -73,7 +73,7 @@ class Folder:
         return self._child("twinstep.cli", *map(str, args))
 
     def start(self, *args):
-        """Begin a command and leave it running."""
+        """Start a command in the background."""
         command = [sys.executable, "-m", "twinstep.cli", *map(str, args)]
         return subprocess.Popen(
             command, cwd=self.folder, env=self._env, stdout=subprocess.DEVNULL,
@@ -99,14 +99,14 @@ class Project(Folder):
 
     @property
     def rules(self):
-        """The candidate's file."""
+        """Return the candidate's file."""
         return self.package / "rules.py"
 
     def mend(self):
         self.rules.write_text(HEAD + inspect.getsource(duel.Vector))
 
     def plant(self, right=RIGHT, wrong=WRONG):
-        """Plant a bug; without saying which, one that only episodes show."""
+        """Plant a bug; the default one shows only in episodes."""
         text = self.rules.read_text()
         assert right in text
         self.rules.write_text(text.replace(right, wrong))
@@ -114,7 +114,7 @@ class Project(Folder):
     def pytest(self, *args, suite="rollouts.test_lockstep", env="duel", fresh=True, **variables):
         """Run a part of the installed suite: by default the episodes, on `mine` alone.
 
-        fresh: without the verdict of the run before.
+        fresh: delete the verdict of the run before.
         """
         if fresh:
             (self.folder / ".twinstep" / "verdict.json").unlink(missing_ok=True)

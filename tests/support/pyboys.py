@@ -1,4 +1,4 @@
-"""PyBoy for tests: headless, silent, as fast as it goes; a skip where it is not installed."""
+"""PyBoy for tests: headless, silent, at full speed; skips tests where it is not installed."""
 
 import io
 import warnings
@@ -10,9 +10,9 @@ from twinstep.tests.support.requirements import in_ci
 
 
 def need_pyboy() -> Any:
-    """The class. Skips the test without PyBoy, unless this is CI."""
+    """Return the PyBoy class; skip the test without PyBoy, except in CI."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns of where its SDL2 comes from
+        warnings.simplefilter("ignore")  # PyBoy warns about the origin of its SDL2
         if in_ci():
             import pyboy
         else:
@@ -21,7 +21,7 @@ def need_pyboy() -> Any:
 
 
 def switch_on(rom: bytes) -> Any:
-    """A Game Boy before its first frame. Close it with `stop(save=False)`."""
+    """Return a Game Boy before its first frame. Close it with `stop(save=False)`."""
     boy = need_pyboy()(
         io.BytesIO(rom), window="null", sound_emulated=False, cgb=False, log_level="CRITICAL"
     )

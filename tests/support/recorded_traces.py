@@ -1,4 +1,4 @@
-"""Recorded episodes made of noise, and a cache that holds them."""
+"""Synthetic traces of random values, and a cache for them."""
 
 import os
 from pathlib import Path
@@ -78,5 +78,5 @@ class Made:
         return self.cache.root / key_of(PARTS)
 
     def grow_old(self, parts, age):
-        """Let an entry be one that was used `age` seconds after 1970."""
+        """Set an entry's last use to `age` seconds after 1970."""
         os.utime(self.cache.root / key_of(parts), (age, age))

@@ -1,7 +1,7 @@
-"""A scripted agent: does on each try what a prepared series says. It is no model.
+"""A scripted agent without a model: each try runs a function of a prepared series.
 
-A series is a text with a function `tryN()` for each try; where there is none, the agent does
-nothing. The agent is a command line of the project's own pyproject.toml, as a model's is.
+A series is source text with a function `tryN()` for each try; without one, the agent does nothing.
+The agent is a command line in the project's own pyproject.toml, like a model's.
 """
 
 import json
@@ -45,7 +45,7 @@ timeout = {timeout}
 
 
 def series(here, tries):
-    """Return the series that writes these files, {name: text} for each try, below a folder."""
+    """Return a series that writes these files, {name: text} for each try, below a folder."""
     return "\n".join(
         f"def try{number}():\n"
         + "".join(f"    write('{here}/{name}', {text!r})\n" for name, text in files.items())
@@ -54,26 +54,26 @@ def series(here, tries):
 
 
 def wrong(text, right, planted):
-    """Return a text with a bug in it."""
+    """Return a text with a planted bug."""
     assert right in text
     return text.replace(right, planted)
 
 
 class Repaired:
-    """A project in a repository of its own, and the run that a series made in it."""
+    """A project in its own repository, and the run of a series in it."""
 
     @classmethod
     def emptied(cls, folder, here):
-        """A clone of this repository without what lies in one of its folders."""
-        made = cls(Folder(folder / "project"))
-        subprocess.run(["git", "clone", "-q", "--no-local", ROOT, made.folder], check=True)
-        for path in (made.folder / here).iterdir():
+        """Return a clone of this repository with one of its folders emptied."""
+        clone = cls(Folder(folder / "project"))
+        subprocess.run(["git", "clone", "-q", "--no-local", ROOT, clone.folder], check=True)
+        for path in (clone.folder / here).iterdir():
             path.unlink()
-        return made
+        return clone
 
     @classmethod
     def duel(cls, folder, **variables):
-        """The toy's project."""
+        """Return the toy's project."""
         return cls(Project(folder / "project", folder / "cache", **variables))
 
     def __init__(self, project):
@@ -81,7 +81,7 @@ class Repaired:
         self.folder = self.project.folder
 
     def commit(self, series, timeout=60):
-        """Commit the project as it is, with a scripted agent beside it."""
+        """Commit the project as it is, together with a scripted agent."""
         (self.folder / "agent.py").write_text(AGENT % series)
         table = TABLE.format(python=sys.executable, timeout=timeout)
         with (self.folder / "pyproject.toml").open("a") as file:
@@ -92,14 +92,14 @@ class Repaired:
             subprocess.run(["git", *who, *args], cwd=self.folder, check=True)
 
     def repair(self, *args):
-        """Run `twinstep repair`; return how it ended."""
+        """Run `twinstep repair`; return the finished process."""
         return self.project.twinstep("repair", *args)
 
     @property
     def run(self):
         """The folder of the only run."""
-        (found,) = (self.folder / ".twinstep" / "runs").iterdir()
-        return found
+        (folder,) = (self.folder / ".twinstep" / "runs").iterdir()
+        return folder
 
     def log(self, kind=""):
         """Return the journal's entries of a kind."""

@@ -1,6 +1,6 @@
-"""What the SM83's instructions do, computed from their names alone and not from their codes.
+"""The SM83's instructions for tests, computed from their names alone and not from their opcodes.
 
-From public hardware documentation, for tests: control flow is not here, nor is time.
+From public hardware documentation, without control flow and timing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from twinstep.contracts.emurust.roms.opcodes import Op
 
 
 class Machine(NamedTuple):
-    """Registers, and those bytes of memory that matter."""
+    """Registers, and the relevant bytes of memory."""
 
     registers: dict[str, int]  # a f b c d e h l sp
     memory: dict[int, int]
@@ -29,7 +29,7 @@ class Machine(NamedTuple):
 
 
 def compute(op: Op, machine: Machine, value: int) -> None:
-    """What the instruction does by its name, from public documentation. Control is not here."""
+    """Execute an instruction by its name, except control flow."""
     r = machine.registers
     carry, half, negative, zero = (r["f"] >> bit & 1 for bit in (4, 5, 6, 7))
     words = {"bc", "de", "hl", "af", "sp"}

@@ -1,4 +1,4 @@
-"""Runs of seconds, for tests of `twinstep train`."""
+"""Runs that take seconds, for tests of `twinstep train`."""
 
 import csv
 
@@ -17,12 +17,12 @@ memory = 4
 
 
 def train(folder, settings, progress=lambda text: None, every=0.0):
-    """Begin a run, or go on with it."""
+    """Begin a run, or resume it."""
     return loop.train(folder, settings, progress, every, new=not folder.exists())
 
 
 def stop_at(batch):
-    """A progress that ends a run as Ctrl-C does."""
+    """Return a progress function that ends a run like Ctrl-C."""
 
     def progress(text):
         if text.startswith(f"batch {batch} "):

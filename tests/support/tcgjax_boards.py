@@ -1,4 +1,4 @@
-"""Positions of the card game for tests: a game in the middle of a turn, with what a test wants."""
+"""Positions of the card game for tests: a game in the middle of a turn, with a chosen board."""
 
 import numpy as np
 
@@ -17,12 +17,12 @@ FILLER = ["Bulbasaur", "Charmander", "Squirtle", "Pikachu", "Machop"] * 4
 
 
 def one(name, energy="", **having):
-    """Return what `board` puts into a slot: a name, energy letters, fields of a Pokemon."""
+    """Return the content of a slot for `board`: a name, energy letters, fields of a Pokemon."""
     return name, energy, having
 
 
 def board(mine, theirs=(WALL,), hand=(), their_hand=(), turn=5, types=("GW", "R"), **having):
-    """Return a game in player 0's turn: each side's slots, hands; decks hold what is left.
+    """Return a game in player 0's turn: each side's slots and hands; decks hold the other cards.
 
     A slot is a name, or what `one` returns, or None. A Pokemon stands there as its own card alone.
     """
@@ -61,7 +61,7 @@ def _slot(slot):
 
 
 def let_coins_be(game, *flips):
-    """Move the generator to where the next draws of coins show these: `H`, `TT`."""
+    """Advance the generator until the next coin flips are these: `H`, `TT`."""
     for count in range(50, 1 << 20):
         draws = Draws(game.draws.seed, game.draws.heads, count)
         if all(draws.coins(len(text)) == [side == "H" for side in text] for text in flips):
@@ -71,7 +71,7 @@ def let_coins_be(game, *flips):
 
 
 def attacker(effect):
-    """Return the name of a card of Genetic Apex whose attack has this effect, cost and place."""
+    """Return the name of a Genetic Apex card with an attack of this effect, cost and place."""
     for card in cards():
         for place, attack in enumerate(card.attacks):
             if attack.effect == effect and card.number <= number_of("P-A 007"):

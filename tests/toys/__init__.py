@@ -1,1 +1,1 @@
-"""Two environments that the shipped ones are not: two players with masks, and chaotic physics."""
+"""Two kinds of environment not among the shipped: two players with masks, chaotic physics."""

@@ -1,4 +1,4 @@
-"""Candidates of Duel that try to be called equal without being so. Toys."""
+"""Candidates of Duel that try to count as equal although they differ. Toys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Wrong(duel.Vector):
         return state, frame._replace(reward=frame.reward + 1000)
 
     def trick(self):
-        """Do what should hide it."""
+        """Run the trick that should hide it."""
 
 
 class Exits(_Wrong):
@@ -78,7 +78,7 @@ class ReadsTraces(_Wrong):
 
 
 class Garbles(_Wrong):
-    """Writes into the pipe that its answers go through."""
+    """Writes into the pipe that carries its answers."""
 
     def trick(self):
         for handle in range(3, 64):
@@ -103,7 +103,7 @@ class Patches(_Wrong):
 
 
 class Stale(duel.Vector):
-    """Returns its first frame for ever."""
+    """Returns its first frame forever."""
 
     kept = None
 

@@ -1,8 +1,8 @@
-"""Match: a game of two in which each names what it sees, in JAX only. A toy.
+"""Match: a game of two in which each player names its own observation, in JAX only. A toy.
 
-Both see a target of their own, 0 to 2. In the first step only the first player is asked, in the
-second step both are: whose action there is its target wins from whose is not (reward 1 and -1). An
-action of the second player in the first step, where it is not asked, loses the game.
+Both see a target of their own, 0 to 2. Only the first player decides in the first step, both do in
+the second: a player whose action there is its target beats one whose is not (reward 1 and -1). An
+action of the second player in the first step, where it does not decide, loses the game.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def make(task):
 
 
 class OnHost:
-    """An environment as one that runs outside JAX; `seconds` longer a step.
+    """An environment like one that runs outside JAX; each step takes `seconds` longer.
 
     independent: whether halves of the lanes may be stepped apart. stepped: lanes of each step.
     """

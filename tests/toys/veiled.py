@@ -1,7 +1,7 @@
-"""Veiled: a register that frames do not show, and memory as large as a small machine's. A toy.
+"""Veiled: a register hidden from frames, and memory as large as a small machine's. A toy.
 
 A byte `seen` and a hidden byte `phase`. A step adds the action to `phase`; every third time it
-passes 5 it begins again and `seen` counts. Where `seen` points, the memory gets the phase's value.
+passes 5 it restarts and `seen` counts. Where `seen` points, the memory gets the phase's value.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class WrongNote(Vector):
 
 
 class ForgetsTurns(Vector):
-    """Planted: a loaded state begins its turns anew."""
+    """Planted: a loaded state restarts its turns."""
 
     def load(self, fields):
         return super().load({**fields, "turns": 0 * np.asarray(fields["turns"])})

@@ -1,1 +1,1 @@
-"""`python -m tools.evidence`: one document of all committed results, each number from its file."""
+"""`python -m tools.evidence`: one document with all committed results, each number from a file."""

@@ -1,4 +1,4 @@
-"""The results of `twinstep bench`, of this machine and of one with a GPU."""
+"""The results of `twinstep bench`, on CPUs and on a GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.verdicts import sources_hash
 
-#: The folder, below that of the results, of what was measured on a GPU.
+#: Subfolder of the results measured on a GPU.
 GPU = "gpu"
 _PARTS = ("environment", "reference", "command", "machine", "versions", "cells", "policies")
 
@@ -34,34 +34,34 @@ class Measured(NamedTuple):
 
     def cells(self, work: str) -> list[Found]:
         """Return the cells of a kind of work: `environment`, `physics` or `training`."""
-        # Results of before there was other work do not name theirs.
+        # Older results have a single kind of work and do not name it.
         return [c for c in self.found["cells"] if c.get("work", "environment") == work]
 
     def outdated(self) -> str:
-        """Return which backends' files have changed since, as what ends a line; "" if none's."""
+        """Return the end of a line that names backends with changed files; "" if there are none."""
         names = older(self.env, self.found.get("sources") or {})
         return f"; {', '.join(names)} measured before its files last changed" if names else ""
 
 
 def named(env: str, where: str) -> str:
-    """Return an environment's name with where it was measured, if on a GPU."""
+    """Return an environment's name, with `on a GPU` if it was measured there."""
     return f"{env} on a GPU" if where else env
 
 
 def can_be(env: str, where: str) -> bool:
-    """Whether it can be measured there: on a GPU, what has a candidate in JAX."""
+    """Return True if it can be measured there: on a GPU, if it has a candidate in JAX."""
     return not where or any(ref.name == "jax" for ref in registry.environment(env).candidates)
 
 
 def folders(where: str, *more: str) -> tuple[str, ...]:
-    """Return the folders below that of the results."""
+    """Return the subfolders of the results."""
     return (where, *more) if where else more
 
 
 def files(results: Results, *parts: str) -> Iterator[Measured]:
-    """Return all results, the paper's environments first, those of each environment together.
+    """Yield all results, the paper's environments first, grouped by environment.
 
-    parts: the folder they lie in, below that of the results or of those of a GPU.
+    parts: their subfolder, below the results or those of a GPU.
     """
     places = [(where, folders(where, *parts)) for where in ("", GPU)]
     for env in paper.ordered(name for _, place in places for name in results.names(*place)):
@@ -73,9 +73,9 @@ def files(results: Results, *parts: str) -> Iterator[Measured]:
 
 
 def older(env: str, sources: Found) -> list[str]:
-    """Return the backends whose files are no longer those of these hashes.
+    """Return the backends whose files no longer match these hashes.
 
-    None of an environment that is not installed here.
+    [] for an environment that is not installed here.
     """
     if env not in registry.names():
         return []
@@ -87,7 +87,7 @@ def older(env: str, sources: Found) -> list[str]:
 
 
 def require_gpu(path: Path, where: str, found: Found) -> None:
-    """UserError if a result lies among those of a GPU, and its machine had none."""
+    """UserError if a result lies in the GPU's folder, but its machine had no GPU."""
     with whole(path):
         fits = not where or "gpu" in (found["machine"] or {})
     if not fits:
@@ -95,9 +95,9 @@ def require_gpu(path: Path, where: str, found: Found) -> None:
 
 
 def missing(results: Results, there: Collection[str], more: str = "") -> list[Missing]:
-    """Return what the paper's environments lack.
+    """Return the missing results of the paper's environments.
 
-    there: names of those that are there. more: options of the command.
+    there: names of the existing ones. more: options of the command.
     """
     return [
         Missing(named(env, where), f"twinstep bench {env}{more}{results.out(*folders(where))}")

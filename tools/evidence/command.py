@@ -1,4 +1,4 @@
-"""`python -m tools.evidence`: write the document, check it, or measure its cheap ratios again."""
+"""`python -m tools.evidence`: write the document, check it, or re-measure its cheap ratios."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 0 done, 1 out of date or a ratio that does not hold."""
-    # Every command reads this file; what makes the document takes longer to import.
+    """Run the command; return 0, or 1 if the document is outdated or a ratio does not hold."""
+    # The document's modules take longer to import than --help should.
     from tools.evidence import document, figures
     from tools.evidence import results as reading
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     target, folder = args.out / document.DOCUMENT, args.out / document.PICTURES
     if args.check:
         return _check(target, text, [folder / picture.name for picture in pictures], results)
-    # The document last: it names what is there by then.
+    # The document last: everything that it names exists by then.
     for picture in pictures:
         _write(folder / picture.name, figures.png(picture))
     _write(target, text)
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measured(parts: Sequence[Section]) -> int:
-    """Run the commands of what is missing and can be measured here; return how many failed."""
+    """Run the commands of missing results that can run here; return the number of failures."""
     failed = 0
     for each in (one for part in parts for one in part.missing if one.here):
         print(f"{each.what}: {each.command}", flush=True)
@@ -98,14 +98,14 @@ def _again(results: Results, text: str) -> int:
 
 
 def _check(target: Path, text: bytes, pictures: Sequence[Path], results: Results) -> int:
-    """Return 1, with one line, unless the document is what would be written."""
+    """Return 0 if the document is up to date; otherwise print one line and return 1."""
     mend = f"`python -m tools.evidence{results.out()}` writes it anew"
     try:
-        held = target.read_bytes()
+        current = target.read_bytes()
     except OSError as error:
         print(f"{target} cannot be read ({error.strerror}): {mend}", file=sys.stderr)
         return 1
-    if held != text:
+    if current != text:
         print(f"{target} is not what the results say: {mend}", file=sys.stderr)
         return 1
     if lacking := [path for path in pictures if not path.is_file()]:

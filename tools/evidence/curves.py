@@ -1,4 +1,4 @@
-"""Training runs: the curves of both backends over the same steps, and what the policies score."""
+"""Training runs: the curves of both backends over the same steps, and the policies' scores."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _PARTS = ("environment", "settings", "steps", "return", "evaluation", "machine",
 
 @dataclass(frozen=True)
 class Run:
-    """A run that ended. curve: the text of metrics.csv. points: environment steps, and each seed's
-    return where it has one.
+    """A finished run. curve: the text of metrics.csv. points: environment steps -> the seeds'
+    returns, without seeds that have none yet.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Run:
 
     @property
     def pair(self) -> tuple[str, str, str]:
-        """What a run in another backend must share to be its match."""
+        """The key that a run in another backend must share to be its match."""
         return self.settings.env, self.settings.variant, self.settings.against
 
     def side(self) -> str:
-        """Return where it was trained, in words."""
+        """Return the backend of its training, in words."""
         return side_of(self.settings.backend)
 
 
@@ -52,7 +52,7 @@ def side_of(backend: str) -> str:
 
 
 def runs(results: Results) -> list[Run]:
-    """Return all runs, those that can be compared together. UserError if one is damaged."""
+    """Return all runs, comparable ones next to each other. UserError if one is damaged."""
     found = []
     for folder in sorted(path for path in results.there(FOLDER).glob("*/") if path.is_dir()):
         result = read(folder / "result.json", _PARTS, ())
@@ -85,18 +85,18 @@ def _curve(path: Path) -> str:
 
 
 def _points(path: Path, text: str) -> dict[int, list[float]]:
-    """Return steps -> the returns that seeds had then; a seed has none until an episode ended."""
+    """Return steps -> the seeds' returns; a seed has none until an episode has ended."""
     points: dict[int, list[float]] = {}
     with whole(path):
         for row in csv.DictReader(io.StringIO(text)):
-            held = points.setdefault(int(row["steps"]), [])
+            returns = points.setdefault(int(row["steps"]), [])
             if row["return"]:
-                held.append(float(row["return"]))
+                returns.append(float(row["return"]))
     return points
 
 
 def training(results: Results) -> Section:
-    """Return the part about training in both backends."""
+    """Return the section on training in both backends."""
     found = runs(results)
     rows = [["environment", "against", "trained in", "seeds", "steps of each",
              "last return, mean (least to greatest)", "run"]]  # fmt: skip
@@ -134,7 +134,7 @@ def training(results: Results) -> Section:
 
 
 def _digits_alike(found: Sequence[Run]) -> list[str]:
-    """Return a line for every two runs that differ in nothing but the backend."""
+    """Return a line for every two runs that differ only in the backend."""
     lines = []
     for one, other in itertools.combinations(found, 2):
         if replace(one.settings, backend=other.settings.backend) != other.settings or (
@@ -214,7 +214,7 @@ def _missing(results: Results, found: Sequence[Run]) -> list[Missing]:
 
 
 def _pictures(found: Sequence[Run]) -> list[Picture]:
-    """Return a picture for each environment, a panel for each pair of runs that belong together."""
+    """Return a picture for each environment, with a panel for each group of matching runs."""
     panels: defaultdict[str, list[Lines]] = defaultdict(list)
     for pair in dict.fromkeys(run.pair for run in found):
         mine = [run for run in found if run.pair == pair]

@@ -1,4 +1,4 @@
-"""The document: every part in the order of the paper, and what there is of each."""
+"""The document: every section in the order of the paper, with an overview."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.evidence.results import Results
 from tools.evidence.section import Section
 
 DOCUMENT = "EVIDENCE.md"
-#: Of the PNG files, beside the document.
+#: Folder of the PNG files, next to the document.
 PICTURES = "evidence"
 _PARTS = (
     throughput.random_play,
@@ -38,13 +38,13 @@ _PARTS = (
 
 
 def sections(results: Results) -> list[Section]:
-    """Return all parts, numbered. UserError for a result that cannot be read."""
-    made = [part(results) for part in _PARTS]
-    return [replace(each, title=f"{n}. {each.title}") for n, each in enumerate(made, 1)]
+    """Return all sections, numbered. UserError for a result that cannot be read."""
+    parts = [part(results) for part in _PARTS]
+    return [replace(each, title=f"{n}. {each.title}") for n, each in enumerate(parts, 1)]
 
 
 def markdown(parts: Sequence[Section], results: Results) -> str:
-    """Return the document. It depends on the results alone."""
+    """Return the document, a pure function of the results."""
     rows = [["part", "measured", "not measured"]]
     rows += [
         [part.title, "; ".join(part.measured), "; ".join(each.what for each in part.missing)]

@@ -1,4 +1,4 @@
-"""The pictures of the evidence. Needs matplotlib, the extra `report`; the same bytes each time."""
+"""The reproducible pictures of the evidence. Needs matplotlib, the extra `report`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tools.evidence.section import Bars, Lines, Picture, Stacks
 from twinstep.errors import UserError
 
-#: Colours that are told apart by those who see few.
+#: Colours that are distinct with colour blindness.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 _MARKS = ("o", "s", "^", "D", "v", "P")
 _OTHER = "#777777"
@@ -16,7 +16,7 @@ _DOTS, _WIDE, _ROW = 110, 7.5, 0.28
 
 
 def require() -> None:
-    """UserError where matplotlib is missing."""
+    """UserError if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -31,19 +31,19 @@ def png(picture: Picture) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    # The user's own settings would give other bytes.
+    # The user's own settings would change the bytes.
     with matplotlib.style.context("default"):
         count = len(picture.panels)
         tall = max(map(_height, picture.panels))
-        made = Figure(figsize=(_WIDE * min(count, 2), tall * -(-count // 2)), dpi=_DOTS,
+        figure = Figure(figsize=(_WIDE * min(count, 2), tall * -(-count // 2)), dpi=_DOTS,
                       layout="constrained")  # fmt: skip
-        axes = made.subplots(-(-count // 2), min(count, 2), squeeze=False).flat
+        axes = figure.subplots(-(-count // 2), min(count, 2), squeeze=False).flat
         for each, panel in zip(axes, picture.panels, strict=False):
             _draw(each, panel)
         for each in list(axes)[count:]:
             each.set_axis_off()
         file = io.BytesIO()
-        FigureCanvasAgg(made).print_png(file, metadata={"Software": None})
+        FigureCanvasAgg(figure).print_png(file, metadata={"Software": None})
     return file.getvalue()
 
 
@@ -72,7 +72,7 @@ def _bars(axes: Any, panel: Bars) -> None:
     for number, kind in enumerate(kinds):
         mine = [i for i, color in enumerate(panel.colors) if color == kind]
         middle = [panel.values[i][0] for i in mine]
-        # What is drawn from a median reaches from the least to the greatest.
+        # Error bars reach from the least to the greatest value.
         low = [max(0.0, panel.values[i][0] - panel.values[i][1]) for i in mine]
         high = [max(0.0, panel.values[i][2] - panel.values[i][0]) for i in mine]
         axes.errorbar(middle, mine, xerr=[low, high], linestyle="none", label=kind,
@@ -96,7 +96,7 @@ def _stacks(axes: Any, panel: Stacks) -> None:
 
 
 def _legend_beside(axes: Any) -> None:
-    """Bars leave no corner free."""
+    """Draw the legend beside the axes: bars leave no corner free."""
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False)
 
 

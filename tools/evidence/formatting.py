@@ -1,4 +1,4 @@
-"""Words of the evidence: tables, numbers of three digits, what a result was made on."""
+"""Formatting of the evidence: tables, numbers of three digits, origins of results."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: What a machine is said by in words of its own; whatever else it has is named: `gpu ...`.
+from twinstep._lib import markdown
+
+#: Keys of a machine with a text of their own; other keys are shown by name: `gpu ...`.
 _TOLD = ("cpu", "architecture", "cores_used", "cores_online", "isa", "os", "libc")
 _UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "K"))
 NOT_MEASURED = "not measured"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table; the first row is its head, a `|` in a cell stays one."""
-    head, *rest = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    """Return a Markdown table; the first row is its head, a `|` in a cell is escaped."""
+    return "\n".join(markdown.table([map(_cell, row) for row in rows], " --- "))
 
 
 def _cell(text: str) -> str:
@@ -24,7 +25,7 @@ def _cell(text: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Return three digits, without exponent where that reads well."""
+    """Return three digits, without an exponent where that is readable."""
     if not math.isfinite(value):
         return "unknown"
     if value and not 1e-3 <= abs(value) < 1e15:
@@ -33,7 +34,7 @@ def digits(value: float) -> str:
 
 
 def rate(value: float) -> str:
-    """Return a number of steps a second in three digits: `42.6M`."""
+    """Return a number of steps per second (SPS) in three digits: `42.6M`."""
     for unit, letter in _UNITS:
         if value >= unit:
             return f"{value / unit:.3g}{letter}"
@@ -52,7 +53,7 @@ def share(values: Mapping[str, float]) -> str:
 
 
 def rates(values: Mapping[str, float]) -> str:
-    """Return steps a second with their spread."""
+    """Return steps per second with their spread."""
     median, low, high = (rate(values[name]) for name in ("median", "min", "max"))
     return f"{median} ({low} to {high})"
 
@@ -60,7 +61,7 @@ def rates(values: Mapping[str, float]) -> str:
 def made_on(found: Mapping[str, Any], command: str = "") -> str:
     """Return one line: command, machine, versions, date, each as the result holds it.
 
-    command: what measures the same, told where the result names none.
+    command: an equivalent command, named if the result has none.
     """
     again = f"command not recorded, `{command}` measures the same"
     return "; ".join(
@@ -94,5 +95,5 @@ def _plain(value: Any) -> str:
 
 
 def joined(variant: str, *more: str) -> str:
-    """Return the parts of a name that are there."""
+    """Join the non-empty parts of a name."""
     return ", ".join(part for part in (variant, *more) if part)

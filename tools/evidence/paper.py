@@ -1,4 +1,4 @@
-"""What the paper reports, from one file of facts, to stand beside what was measured here."""
+"""The paper's figures, from one file of facts, for comparison with our measurements."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def environments() -> list[str]:
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """Return names once each: the paper's environments in its order, then the others."""
+    """Return unique names: the paper's environments in its order, then the others."""
     known = {name: place for place, name in enumerate(environments())}
 
     def key(name: str) -> tuple[int, str]:
-        # `pong-rust` is of pong.
+        # `pong-rust` belongs to pong.
         return known.get(name, known.get(name.partition("-")[0], len(known))), name
 
     return sorted(set(names), key=key)
 
 
 def about(kind: str, env: str) -> list[_Fact]:
-    """Return the facts of a kind that are about an environment."""
+    """Return the facts of a kind about an environment."""
     return [fact for fact in facts()[kind] if fact["env"] == env]
 
 
 def speeds(kind: str, env: str, backend: str) -> str:
-    """Return the paper's speeds of such a backend in one cell of a table, "" if it has none.
+    """Return the paper's speeds of a backend as one cell of a table, "" if it has none.
 
     kind: `random`, `ppo` or `policies`. backend: ours, where `jax64` is not the paper's `jax`.
     """

@@ -1,4 +1,4 @@
-"""How fast: PPO end to end, and rollouts with a network in them."""
+"""Throughput of PPO end to end, and of rollouts with a network."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from twinstep.bench.command import TRAINING
 
 
 def training(results: Results) -> Section:
-    """Return the part about PPO, and about rollouts with a network in them."""
+    """Return the section on PPO, and on rollouts with a network."""
     rows = [["environment", "platform", "variant", "threads", "lanes", "trained in", "steps/s",
              "to the plain reference", "in the environment", "parameters", "model GFLOP/s",
              paper.column()]]  # fmt: skip
     there, sources, loops = [], [], []
-    # What was measured alone comes first: it stands for what was measured beside random play.
+    # Separate results of training come first: they replace those from runs with random play.
     for one in [*bench_results.files(results, TRAINING), *bench_results.files(results)]:
         with whole(one.path):
             cells = one.cells("training") if one.name not in there else []
@@ -65,18 +65,18 @@ def _row(one: Measured, cell: Found, result: Found) -> list[str]:
 
 
 def _loop(one: Measured, cell: Found) -> list[str]:
-    asked = cell["results"][0]
+    result = cell["results"][0]
     theirs = [f for f in paper.about("policies", one.env) if f["policy"] == cell["policy"]]
     return [
         one.found["environment"],
-        asked["platform"],
+        result["platform"],
         cell["variant"],
         cell["backend"],
         cell["policy"],
-        f"{asked['parameters']:,}",
+        f"{result['parameters']:,}",
         str(cell["threads"]),
         str(cell["lanes"]),
-        rates(asked["rate"]),
+        rates(result["rate"]),
         digits(cell["flops_per_second"] / 1e9),
         share(cell["environment_share"]),
         paper.speeds("policies", one.env, cell["backend"]) if theirs else "",

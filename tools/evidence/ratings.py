@@ -1,4 +1,4 @@
-"""What players are worth: round robins, and trained policies as they learned."""
+"""Elo ratings of players: round robins, and trained policies over their training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = ("environment", "variant", "backend", "games", "names", "elo", "spread"
 
 
 def ratings(results: Results) -> Section:
-    """Return the part about Elo ratings."""
+    """Return the section on Elo ratings."""
     blocks = [
         "Every pair plays the same number of games; win rates are of the row's player, ± is the "
         "standard error. A curve joins the policies of one backend by the steps they were trained "
@@ -52,11 +52,11 @@ def ratings(results: Results) -> Section:
 def _text(found: Found) -> str:
     rates = [[np.nan if rate is None else rate for rate in row] for row in found["rates"]]
     rated, spread, won = (np.array(v, float) for v in (found["elo"], found["spread"], rates))
-    made = elo.EloTable(found["names"], rated, spread, won)
-    size = len(made.names)
-    if made.elo.shape != (size,) or made.spread.shape != (size,) or made.rates.shape != (size,) * 2:
+    fit = elo.EloTable(found["names"], rated, spread, won)
+    size = len(fit.names)
+    if fit.elo.shape != (size,) or fit.spread.shape != (size,) or fit.rates.shape != (size,) * 2:
         raise ValueError("names, elo, spread and rates are not of as many players")
-    lines = elo.lines(made)
+    lines = elo.lines(fit)
     title = joined(found["environment"], found["variant"])
     how = f"{found['games']} games of each pair in {side_of(found['backend'])}"
     blocks = [f"### {title}", f"{how}; {made_on(found)}", "\n".join(lines)]
@@ -84,7 +84,7 @@ def _bars(found: Found) -> Bars:
 
 
 def _lines(found: Found) -> list[Line]:
-    """Return a line for each backend that two or more of the policies were trained in."""
+    """Return a line for each training backend of two or more of the policies."""
     points: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for name, rated, spread in zip(found["names"], found["elo"], found["spread"], strict=True):
         if name in found["policies"]:

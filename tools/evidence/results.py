@@ -1,4 +1,4 @@
-"""The committed results: where each lies, and what is no result of this program."""
+"""The committed results: their paths, and checks that reject foreign or damaged files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, package_folder
 
 Found = Mapping[str, Any]
 DEFAULT = Path("benchmarks")
-#: Results in the folder that are of no single environment.
+#: Results in the folder that belong to no single environment.
 _OF_ALL = ("ablation", "neighbours")
 
 
 @dataclass(frozen=True)
 class Results:
-    """A folder of results, and that of the candidates' packages, each with its verdict."""
+    """A folder of results, and the folder of the candidates' packages with their verdicts."""
 
     folder: Path
     candidates: Path
@@ -32,9 +32,9 @@ class Results:
         return self.folder.joinpath(*parts)
 
     def names(self, *parts: str) -> list[str]:
-        """Return the stems of the JSON files in a folder: those of the paper first, in its order.
+        """Return the stems of the JSON files in a folder: the paper's first, in its order.
 
-        Drafts of a campaign that is under way are left out.
+        Partial results of a running campaign are left out.
         """
         files = [path.stem for path in self.there(*parts).glob("*.json")]
         return paper.ordered(
@@ -42,44 +42,44 @@ class Results:
         )
 
     def verdict_file(self, env: str) -> Path:
-        """Return the path of the verdict that an environment's candidates bring along."""
+        """Return the path of the verdict in the package of an environment's candidates."""
         return self.candidates / env / PACKAGED
 
     def gpu_verdict_file(self, env: str) -> Path:
-        """Return the path of their verdict of a GPU, which may be missing."""
+        """Return the path of their verdict on a GPU, which may be missing."""
         return self.candidates / env / PACKAGED_GPU
 
     def verified(self) -> list[str]:
-        """Return the environments whose candidates bring a verdict along."""
+        """Return the environments with a verdict in their candidates' package."""
         return paper.ordered(file.parent.name for file in self.candidates.glob(f"*/{PACKAGED}"))
 
     def out(self, *parts: str, usual: Collection[str] = ()) -> str:
-        """Return ` --out FOLDER` as a command needs it to write there, "" where it does anyway.
+        """Return the option ` --out FOLDER` for a command, "" if that is the command's default.
 
-        usual: the folders below `benchmarks` of the command's default.
+        usual: the subfolders of `benchmarks` in that default.
         """
         where = self.there(*parts)
         return "" if where == DEFAULT.joinpath(*usual) else f" --out {quoted(where)}"
 
 
 def results(folder: Path) -> Results:
-    """Return the results in a folder, beside the verdicts of the candidates that are installed."""
-    # However the folder is spelled: its path stands in the commands of what is missing.
+    """Return the results in a folder, with the verdicts of the installed candidates."""
+    # Relative, however it is spelled: the path is printed in the commands of missing results.
     with contextlib.suppress(ValueError):
         folder = folder.resolve().relative_to(Path.cwd())
     return Results(folder, package_folder("twinstep.candidates"))
 
 
 def quoted(path: Path) -> str:
-    """Return a path as a command of a shell names it."""
+    """Return a path quoted for a shell."""
     return shlex.quote(path.as_posix())
 
 
 def read(path: Path, parts: Collection[str], schemas: Collection[int] = (1,)) -> Found | None:
     """Return a result; None if there is no such file.
 
-    parts: names that it must have. schemas: its `schema` is one of them; () if it has none.
-    UserError for what cannot be read, is no JSON, or is of another program or version.
+    parts: keys that it must have. schemas: allowed values of its `schema`; () if it has none.
+    UserError for a file that cannot be read, is not JSON, or is of another program or version.
     """
     try:
         found = json.loads(path.read_text())
@@ -106,7 +106,7 @@ def read(path: Path, parts: Collection[str], schemas: Collection[int] = (1,)) ->
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[None]:
-    """Turn what a result lacks deeper inside into a UserError that names its file."""
+    """Turn errors from a result's missing inner parts into a UserError that names its file."""
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:

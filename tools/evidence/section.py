@@ -1,4 +1,4 @@
-"""A part of the evidence: its text, its pictures, what of it is not measured."""
+"""A section of the evidence: its text, its pictures and its missing results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tools.evidence.formatting import NOT_MEASURED, table
 
 
 class Missing(NamedTuple):
-    """A result that is not there, and the command that would measure it.
+    """A missing result, and the command that measures it.
 
-    here: whether `--run` may ask for it: it needs no other machine and nobody's choice.
+    here: True if `--run` may measure it: it needs no other machine and no decision.
     """
 
     what: str
@@ -23,7 +23,7 @@ class Missing(NamedTuple):
 class Bars(NamedTuple):
     """Horizontal bars: value, least and greatest of each label. log: the axis is logarithmic.
 
-    colors: what each bar's colour stands for.
+    colors: the meaning of each bar's colour.
     """
 
     title: str
@@ -64,7 +64,7 @@ class Lines(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A PNG: its file's name, what it shows, its panels side by side."""
+    """A PNG: its file's name, its caption, its panels side by side."""
 
     name: str
     caption: str
@@ -73,7 +73,7 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """A part. blocks: Markdown. measured: what there are results of, by name."""
+    """A section. blocks: Markdown. measured: names with results."""
 
     title: str
     blocks: Sequence[str]

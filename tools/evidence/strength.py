@@ -1,4 +1,4 @@
-"""How strong the suite is: planted bugs, the levels' order, neighbouring releases."""
+"""The strength of the suite: planted bugs, the levels' order, neighbouring releases."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from twinstep._lib.stats import wilson
 from twinstep.mutation.report import SCHEMA, counted
 
 _PARTS = ("environment", "candidate", "mutants", "levels", "sites", "machine", "versions")
-#: Results of the schema before differ in what they say of single mutants.
+#: Results of older schemas differ only in their rows of single mutants.
 _SCHEMAS = range(1, SCHEMA + 1)
 
 
 def mutants(results: Results) -> Section:
-    """Return the part about planted bugs."""
+    """Return the section on planted bugs."""
     rows = [["environment", "candidate", "bugs planted", "killed", "share, 95 % interval",
              "survivors", "equivalent", "not built"]]  # fmt: skip
     levels = [["environment", "candidate", "level", "kills by itself", "share, 95 % interval",
@@ -38,11 +38,11 @@ def mutants(results: Results) -> Section:
             hits = sum(row["class"] != "survivor" for row in good)
             bars.append((joined(*who), found["candidate"], hits, len(good)))
             there.add(name)
-    known = {name.partition("-")[0] for name in there}
+    envs = {name.partition("-")[0] for name in there}
     missing = [
         Missing(env, f"twinstep mutants {env}{results.out('mutants', usual=['mutants'])}")
         for env in paper.environments()
-        if env not in known
+        if env not in envs
     ]
     blocks = [
         "Bugs planted by rule in a candidate's own files, one at a time. Equivalent ones and those "
@@ -57,7 +57,7 @@ def mutants(results: Results) -> Section:
             table(levels),
         ]
     return Section(
-        "Planted bugs", blocks, paper.ordered(known), missing, _rates(bars) if bars else []
+        "Planted bugs", blocks, paper.ordered(envs), missing, _rates(bars) if bars else []
     )
 
 
@@ -65,11 +65,11 @@ def _killed(found: Found) -> list[str]:
     good = counted(found["mutants"])
     hits = sum(row["class"] != "survivor" for row in good)
     classes = Counter(row["class"] for row in found["mutants"])
-    asked = f"{len(found['mutants'])} of {found['sites']}"
+    planted = f"{len(found['mutants'])} of {found['sites']}"
     if found.get("stopped"):
-        asked += ", stopped"
+        planted += ", stopped"
     others = [str(classes[name]) for name in ("survivor", "equivalent", "build")]
-    return [asked, f"{hits} of {len(good)}", _share(hits, len(good)), *others]
+    return [planted, f"{hits} of {len(good)}", _share(hits, len(good)), *others]
 
 
 def _by_level(found: Found) -> list[list[str]]:
@@ -104,7 +104,7 @@ def _rates(bars: list[tuple[str, str, int, int]]) -> list[Picture]:
 
 
 def hierarchy(results: Results) -> Section:
-    """Return the part about all levels against whole episodes alone."""
+    """Return the section on all levels against whole episodes alone."""
     path = results.there("ablation.json")
     blocks, missing = [], []
     if (found := read(path, ("command", "bugs", "rows", "machine", "versions"), ())) is None:
@@ -144,7 +144,7 @@ def _arms(found: Found) -> list[list[str]]:
 
 
 def neighbours(results: Results) -> Section:
-    """Return the part about other releases in the reference's place."""
+    """Return the section on other releases in the reference's place."""
     path = results.there("neighbours.json")
     command = _tool(results, "neighbours")
     found = read(path, ("rows", "machine", "versions"), ())
@@ -166,7 +166,7 @@ def neighbours(results: Results) -> Section:
 
 
 def _asked(level: dict[str, Any] | None) -> str:
-    """Say what a level found; a failure without a report is the bridge's, and no difference."""
+    """Return a level's cell; a failure without a report is the bridge's, and no difference."""
     if level is None:
         return "not asked"
     tests = level["passed"] + level["failed"]

@@ -1,4 +1,4 @@
-"""How fast: random play, each backend in the reference's own run."""
+"""Throughput of random play, each backend in the same run as the reference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from twinstep.bench.table import first_extra
 
 
 def random_play(results: Results) -> Section:
-    """Return the part about random play."""
+    """Return the section on random play."""
     rows = [["environment", "platform", "variant", "threads", "lanes", "plain reference",
              "best reference", "backend", "steps/s", "to the best", "to the plain",
              paper.column()]]  # fmt: skip
@@ -44,7 +44,7 @@ def random_play(results: Results) -> Section:
         for env in paper.environments()
         if env not in there
     ]
-    told = (
+    intro = (
         "Each row of this table is the cell of most threads and most lanes of a variant; below "
         "stand all cells, with command, machine, versions and date. Steps a second are the median "
         "of the rounds (least to greatest); a ratio is that of rounds played in turn, observations "
@@ -54,7 +54,7 @@ def random_play(results: Results) -> Section:
     )
     return Section(
         "Throughput, random play",
-        [told, table(rows), *blocks],
+        [intro, table(rows), *blocks],
         there,
         bench_results.missing(results, there),
         _ratios(shown),
@@ -67,23 +67,23 @@ def _all_of(env: str) -> str:
 
 
 def _largest(one: Measured) -> list[Found]:
-    """Return of each variant the cell of most threads, and of those that of most lanes."""
-    found: dict[str, Found] = {}
+    """Return each variant's cell with the most threads, and among these with the most lanes."""
+    cells: dict[str, Found] = {}
     for cell in one.cells("environment"):
-        held = found.get(cell["variant"])
+        best = cells.get(cell["variant"])
         size = (cell["threads"], cell["lanes"])
-        if held is None or size > (held["threads"], held["lanes"]):
-            found[cell["variant"]] = cell
-    return list(found.values())
+        if best is None or size > (best["threads"], best["lanes"]):
+            cells[cell["variant"]] = cell
+    return list(cells.values())
 
 
 def _own(cell: Found) -> list[Found]:
-    """Return the backends' results, without what a user's `make` adds."""
+    """Return the backends' results, without those through `make`."""
     return [r for r in cell["results"] if r["backend"] and r["how"] != "make"]
 
 
 def _references(cell: Found) -> list[str]:
-    """Return the steps a second of the plain way to run the reference and of the best."""
+    """Return the steps per second of the plain and of the best way to run the reference."""
     plain = next(r for r in cell["results"] if is_reference(r))
     best = next(r for r in cell["results"] if r["best_reference"])
     return [rate(r["rate"]["median"]) for r in (plain, best)]
@@ -105,7 +105,7 @@ def _summary(one: Measured, cell: Found, result: Found) -> list[str]:
 
 
 def _all_cells(one: Measured, cells: Sequence[Found], what: str) -> str:
-    """Return every cell of an environment: references, backends, other implementations."""
+    """Return all cells of an environment: references, backends, other implementations."""
     others = [r for cell in cells for r in cell["results"] if _is_peer(r)]
     peers = list(dict.fromkeys(r["name"] for r in others))
     rows = [["variant", "threads", "lanes", "plain reference", "best reference", "backend",
@@ -127,7 +127,7 @@ def _is_peer(result: Found) -> bool:
 
 def _cell(cell: Found, result: Found, peers: Sequence[str]) -> list[str]:
     by_name = {r["name"]: r for r in cell["results"]}
-    made = [r for r in cell["results"] if (r["backend"], r["how"]) == (result["backend"], "make")]
+    make = [r for r in cell["results"] if (r["backend"], r["how"]) == (result["backend"], "make")]
     to_peers = result.get("to_peers", {})
     return [
         cell["variant"],
@@ -137,7 +137,7 @@ def _cell(cell: Found, result: Found, peers: Sequence[str]) -> list[str]:
         result["backend"],
         rates(result["rate"]),
         *(spread(result["ratio"][to]) for to in ("best", "plain")),
-        rates(made[0]["rate"]) if made else "",
+        rates(make[0]["rate"]) if make else "",
         *(
             f"{rate(by_name[peer]['rate']['median'])}: {spread(to_peers[peer])}"
             if peer in to_peers

@@ -1,4 +1,4 @@
-"""Where the time of a training iteration goes: environment, transfer, network."""
+"""Shares of a training iteration's time: environment, transfer, network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = "breakdown"
 
 
 def breakdown(results: Results) -> Section:
-    """Return the part about the shares of an iteration's time."""
+    """Return the section on the shares of an iteration's time."""
     blocks, pictures, there = [], [], []
     for where in ("", GPU):
         for env, found in _files(results, where):
@@ -40,10 +40,10 @@ def breakdown(results: Results) -> Section:
     theirs = [["environment", "side", *(_size(size) for size in _sizes())]]
     for fact in paper.facts()["breakdown"]:
         for side in ("reference", "fast"):
-            held = [fact[side].get(str(size)) for size in _sizes()]
-            cells = ["" if value is None else f"{digits(100 * value)} %" for value in held]
+            shares = [fact[side].get(str(size)) for size in _sizes()]
+            cells = ["" if value is None else f"{digits(100 * value)} %" for value in shares]
             theirs.append([fact["env"], side, *cells])
-    told = (
+    intro = (
         "One iteration of PPO by networks of so many parameters: shares of its time, median "
         "(least to greatest) of the rounds. Of the peak: the network's operations over the seconds "
         "that are neither the environment's nor a copy, as a share of what the machine reaches in "
@@ -55,7 +55,7 @@ def breakdown(results: Results) -> Section:
     theirs_told = f"### The paper's\n\nThe environment's share, {paper.column()}:"
     return Section(
         "Breakdown of training time",
-        [told, *blocks, theirs_told, table(theirs)],
+        [intro, *blocks, theirs_told, table(theirs)],
         there,
         missing,
         pictures,
@@ -68,15 +68,15 @@ def _files(results: Results, where: str) -> Iterator[tuple[str, Found]]:
         if (found := read(path, _PARTS)) is None:
             continue
         with whole(path):
-            told = any("not_measured" not in row for row in found["rows"])
-        # Where nothing was measured, it is missing.
-        if told:
+            measured = any("not_measured" not in row for row in found["rows"])
+        # A result without measurements counts as missing.
+        if measured:
             require_gpu(path, where, found)
             yield env, found
 
 
 def _sizes() -> list[int]:
-    """Return the sizes of networks that the paper has shares of."""
+    """Return the network sizes of the paper's shares."""
     facts = paper.facts()["breakdown"]
     return sorted({int(size) for fact in facts for side in ("reference", "fast")
                    for size in fact[side]})  # fmt: skip
@@ -87,7 +87,7 @@ def _size(parameters: int) -> str:
 
 
 def text(env: str, name: str, found: Found) -> str:
-    """Return a result as Markdown: what it was made on and its table."""
+    """Return a result as Markdown: its origin and its table."""
     rows = [["side", "network", "parameters", *_SHARES, "of the peak", "operations an iteration",
              f"environment, {paper.column()}"]]  # fmt: skip
     for row in found["rows"]:
@@ -113,7 +113,7 @@ def _side(row: Mapping[str, Any]) -> str:
 def _share(row: Mapping[str, Any], key: str) -> str:
     if not row.get(key):
         return "not told apart"
-    # A difference of two programs comes out below 0 where clocks cannot tell them apart.
+    # A difference of two programs is negative if it is below the clock's noise.
     return share(row[key]) + (", below the noise" if row[key]["min"] < 0 else "")
 
 
@@ -126,12 +126,12 @@ def _theirs(env: str, row: Mapping[str, Any]) -> str:
 
 
 def _picture(env: str, name: str, found: Found) -> list[Picture]:
-    told = [row for row in found["rows"] if "not_measured" not in row]
-    if not told:
+    measured = [row for row in found["rows"] if "not_measured" not in row]
+    if not measured:
         return []
-    labels = [f"{_side(row)}, {_size(row['size'])}" for row in told]
+    labels = [f"{_side(row)}, {_size(row['size'])}" for row in measured]
     parts: list[tuple[str, Sequence[float]]] = [
-        (part, [100 * row[key]["median"] if row.get(key) else 0.0 for row in told])
+        (part, [100 * row[key]["median"] if row.get(key) else 0.0 for row in measured])
         for part, key in _SHARES.items()
     ]
     title = joined(found["environment"], found["variant"])

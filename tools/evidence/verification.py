@@ -1,4 +1,4 @@
-"""What was verified: tests, episodes, steps and events of each candidate, and level 4's lines."""
+"""The verification of each candidate: tests, episodes, steps and events, and level 4's lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OUTCOMES = ("failed", "errors", "expected_failures", "skipped")
 
 
 def counts(results: Results) -> Section:
-    """Return the part about tests, episodes and steps."""
+    """Return the section on tests, episodes and steps."""
     tests = [["candidate", "verdict", "level 1", "level 2", "level 3", "episodes", "that ended",
               "steps", "number type", "platform"]]  # fmt: skip
     drivers = [["variant", "candidates", "driver", "episodes", "terminated", "truncated", "cut",
@@ -58,7 +58,7 @@ def counts(results: Results) -> Section:
 
 
 def coverage(results: Results) -> Section:
-    """Return the part about the events of the reference that were met."""
+    """Return the section on the events of the reference that occurred."""
     rows = [["variant", "events declared", "met by some driver", "never met"]]
     for env, found in _verdicts(results):
         with whole(results.verdict_file(env)):
@@ -80,7 +80,7 @@ def coverage(results: Results) -> Section:
 
 
 def transfer(results: Results) -> Section:
-    """Return the part about level 4."""
+    """Return the section on level 4."""
     rows = [["candidate", "level 4", "what the run said"]]
     sources, there = [], []
     for env in results.names("transfer"):
@@ -89,9 +89,9 @@ def transfer(results: Results) -> Section:
             continue
         with whole(path):
             for label, pair in found["pairs"].items():
-                said = [line for line in pair["lines"] if line.startswith("L4 ")]
+                lines = [line for line in pair["lines"] if line.startswith("L4 ")]
                 outcome = _outcome(pair["levels"].get("level4"))
-                rows += [[label, outcome, line] for line in said or ["no line of level 4"]]
+                rows += [[label, outcome, line] for line in lines or ["no line of level 4"]]
             sources.append(f"- {env}: {made_on(found, _level4(results, env))}")
             there.append(env)
     theirs = [["environment", "score", "margin", "trained in", "in the fast one",
@@ -122,7 +122,7 @@ def _missing(results: Results) -> list[Missing]:
 
 
 def _missing_gpu(results: Results) -> list[Missing]:
-    """Return the environments that have a candidate for a GPU and no verdict of one."""
+    """Return the environments with a candidate for a GPU but without a verdict on one."""
     return [
         Missing(named(env, GPU), _on_a_gpu(env))
         for env in paper.environments()
@@ -131,7 +131,7 @@ def _missing_gpu(results: Results) -> list[Missing]:
 
 
 def _on_a_gpu(env: str) -> str:
-    """Return the command that asks what plays on a GPU, with episodes recorded elsewhere."""
+    """Return the command that tests a candidate on a GPU, with episodes recorded elsewhere."""
     return (
         f"pytest -m level3 --env {env} --candidate jax --traces FILE "
         f"--verdict candidates/{env}/{PACKAGED_GPU}"
@@ -181,7 +181,7 @@ def _by_variant(pairs: Mapping[str, Any]) -> dict[str, list[Found]]:
 
 
 def _drivers(pairs: Mapping[str, Any]) -> list[list[str]]:
-    """Return a row for each driver of each variant; candidates that saw the same share one."""
+    """Return a row for each driver of each variant; candidates with the same counts share one."""
     rows = []
     for variant, entries in _by_variant(pairs).items():
         for driver in sorted({name for pair in entries for name in pair["drivers"]}):
@@ -207,12 +207,12 @@ def _driver(variant: str, driver: str, one: Found, names: Sequence[str]) -> list
 
 
 def _events(pairs: Sequence[Found]) -> dict[str, int]:
-    """Return how often each event was met, whoever played: the most that one candidate saw."""
-    found: dict[str, int] = {}
+    """Return each event's count: the maximum over the candidates."""
+    most: dict[str, int] = {}
     for pair in pairs:
         own: dict[str, int] = {}
         for one in pair["drivers"].values():
             for name, count in one["events"].items():
                 own[name] = own.get(name, 0) + count
-        found |= {name: max(count, found.get(name, 0)) for name, count in own.items()}
-    return found
+        most |= {name: max(count, most.get(name, 0)) for name, count in own.items()}
+    return most

@@ -1,4 +1,4 @@
-"""`python -m tools.evidence --verify-claims`: measure the cheapest cell of each benchmark again."""
+"""`python -m tools.evidence --verify-claims`: re-measure the cheapest cell of each benchmark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDS = 3
 
 
 def narrowed(committed: claims.Result) -> command.BenchRequest:
-    """Return the cheapest part of what was measured: one variant, fewest lanes and threads.
+    """Return the cheapest part of a benchmark: one variant, fewest lanes and threads.
 
     Backends that cannot run here are left out. UserError if the reference or all of them cannot.
     """
@@ -48,15 +48,16 @@ def verify(
     progress: Callable[[str], None],
     say: Callable[[str], None],
 ) -> bool:
-    """Say a line for each ratio; return whether any was measured and all hold; see claims.compare.
+    """Report each ratio; return True if any was measured and all hold; see claims.compare.
 
-    cores: that this process may use. What cannot run here is a line, and no failure.
+    cores: number of cores for this process. A benchmark that cannot run here is reported, but is no
+    failure.
     """
     good, measured = True, 0
-    held = {
+    benchmarks = {
         env: claims.read(results.there(f"{env}.json"), command.SCHEMA) for env in results.names()
     }
-    for env, committed in held.items():
+    for env, committed in benchmarks.items():
         try:
             request = narrowed(committed)
             if (wanted := request.threads[0]) > cores:
@@ -65,14 +66,14 @@ def verify(
             say(f"{env}: not measured here: {error}")
             continue
         try:
-            found, failed = claims.compare(committed, command.record(request, progress), slack)
+            lines, failed = claims.compare(committed, command.record(request, progress), slack)
         except Failed as error:
-            found, failed = [f"FAILS  {error}"], [str(error)]
+            lines, failed = [f"FAILS  {error}"], [str(error)]
         progress("")
         for name in claims.request_of(committed)["backends"]:
             if name not in request.backends:
                 say(f"{env}: not measured here: {name} cannot run here")
-        for line in found:
+        for line in lines:
             say(f"{env}: {line}")
         good, measured = good and not failed, measured + 1
     if not measured:

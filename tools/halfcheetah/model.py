@@ -3,9 +3,8 @@
     python tools/halfcheetah/model.py SOURCE [--check]
 
 SOURCE is a MuJoCo model file, or `gymnasium` for the one that Gymnasium's HalfCheetah-v5 loads.
-Only numbers are written, as MuJoCo's compiler computed them; the model must be the planar chain
-that the physics is written for, which is checked here. --check writes nothing and exits with 1
-if the file differs.
+Only numbers from MuJoCo's compiler are written. The script checks that the model is the planar
+chain that the physics is written for. --check writes nothing and exits with 1 if the file differs.
 """
 
 import sys
@@ -36,7 +35,7 @@ def require(true: bool, what: str) -> None:
 
 
 def check(model: mujoco.MjModel) -> None:
-    """Check everything that the planar physics takes for granted."""
+    """Check every assumption of the planar physics."""
     opt = model.opt
     require((model.nq, model.nv, model.nu) == (9, 9, 6), "9 joints and 6 motors are expected")
     require(opt.solver == mujoco.mjtSolver.mjSOL_NEWTON, "the solver is not Newton's")

@@ -2,9 +2,10 @@
 """Train the policy of HalfCheetah's driver `trained`, in the reference, and write its table.
 
 Usage: .venv/bin/python tools/halfcheetah/policy.py
-Takes a few minutes on two cores. The policy is linear in the observation and is found by
-augmented random search (Mania, Guy and Recht 2018, V2): observations are normalised by what was
-seen, and the search follows the best of random directions. The same versions give the same table.
+It takes a few minutes on two cores. The policy is linear in the observation and is found by
+augmented random search (Mania, Guy and Recht 2018, V2): observations are normalised by their
+running moments, and the search follows the best of random directions. The same versions give the
+same table.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from twinstep.oracles.halfcheetah.bridge import HalfCheetahLanes
 from twinstep.project.registry import EnvVariant
 
 TABLE = Path(__file__).parents[2] / "rollouts/halfcheetah/policy.py"
-STEPS = 1000  # of an episode
+STEPS = 1000  # per episode
 DIRECTIONS, BEST = 32, 8
 STEP_SIZE, NOISE = 0.02, 0.03
 UPDATES = 150
-#: Episode seeds of the search and of the score in the table, apart from those of the suite.
+#: First episode seeds of the search and of the score in the table, disjoint from the suite's.
 SEARCH, SCORE = 1 << 28, 2 << 28
 
 
 class Seen:
-    """Mean and spread of all observations so far."""
+    """Running mean and standard deviation of all observations."""
 
     def __init__(self) -> None:
         self.count, self.total, self.squares = 0, np.zeros(17), np.zeros(17)
 
     def add(self, obs: np.ndarray) -> None:
-        """Take in observations [N, 17]."""
+        """Add observations [N, 17]."""
         self.count += len(obs)
         self.total += obs.sum(0)
         self.squares += (obs**2).sum(0)
@@ -50,7 +51,7 @@ class Seen:
 
 
 def returns(lanes: HalfCheetahLanes, policies: np.ndarray, first: int, seen: Seen) -> np.ndarray:
-    """Play one episode with each of the policies f64[N, 6, 17]; returns f64[N]."""
+    """Play one episode with each of the policies f64[N, 6, 17]; return their returns f64[N]."""
     count = len(policies)
     seeds = np.stack([np.arange(first, first + count), np.zeros(count)], -1).astype(np.uint32)
     frame = lanes.reset(Start(seeds, {}))

@@ -66,7 +66,7 @@ def layers() -> tuple[list[float], list[float]]:
 def tables() -> dict[str, list[float] | list[int]]:
     """Return the three tables by layer.
 
-    WIDTHS: what the random whole number is multiplied with.
+    WIDTHS: factors of the random integer.
     INSIDE: below this number the point is under the curve whatever its height.
     HEIGHTS: f at the right edge.
     """

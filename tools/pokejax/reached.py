@@ -1,7 +1,8 @@
-"""Writes contracts/pokejax/reached.json: which events each variant's play is sure to meet.
+"""Write contracts/pokejax/reached.json: the events that occur in every variant's play.
 
-Plays the public episodes of every variant and driver against the reference. An event counts if it
-happens in at least TEN of a variant's episodes, so that other seeds meet it too. Takes the output.
+Plays the public episodes of every variant and driver in the reference. An event counts if it occurs
+in at least TEN of a variant's episodes, so that it also occurs with other seeds. The argument is
+the output file.
 """
 
 import dataclasses

@@ -1,9 +1,9 @@
-"""Writes contracts/tcgjax/cards.csv: the facts of Pokemon TCG Pocket's cards, no sentence of them.
+"""Write contracts/tcgjax/cards.csv: the facts of Pokemon TCG Pocket's cards, without sentences.
 
 The source is a JSON list of cards made from the public project tcgdex/cards-database (MIT), folder
 "Pokémon TCG Pocket", commit d9083b73db080979123ebf5e9e97338d4e0745b2: English fields only, one
-entry per printed card. A card's sentence becomes a code of ours through codes.csv, which
-knows it by the hash of its normalised form; errata.csv replaces wrong numbers.
+entry per printed card. codes.csv maps the hash of a card's normalised sentence to a code of ours;
+errata.csv replaces wrong numbers.
 
 Usage: python tools/tcgjax/cards.py --source FILE [--output FOLDER] [--any-source]
 """
@@ -38,7 +38,7 @@ LETTERS = {
 
 
 def normalised(sentence: str) -> str:
-    """Return a sentence without what differs between two printings of it."""
+    """Return a sentence without the differences between printings."""
     plain = sentence.translate({0x2019: "'", 0x2212: "-", 0x2014: "-", 0xD7: "x"})
     return " ".join(plain.lower().split())
 
@@ -115,7 +115,7 @@ def chosen(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def mend(rows: list[dict[str, str]], path: Path) -> None:
-    """Replace what the errata decide; SystemExit where they no longer fit."""
+    """Apply the errata; SystemExit if one no longer fits."""
     known = {row["id"]: row for row in rows}
     for fix in csv.DictReader(path.open(encoding="utf-8", newline="")):
         row = known.get(fix["id"])
@@ -125,7 +125,7 @@ def mend(rows: list[dict[str, str]], path: Path) -> None:
 
 
 def main() -> None:
-    """Read the source, write the table and where it comes from."""
+    """Read the source; write the table and its origin."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="the JSON list of cards")
     parser.add_argument("--output", type=Path, default=HERE.parents[1] / "contracts" / "tcgjax")

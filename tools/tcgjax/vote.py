@@ -1,9 +1,9 @@
-"""A third vote on the cards' effects: reads the sentences anew and compares with the records.
+"""A third vote on the cards' effects: parse the sentences and compare them with the records.
 
-The records of the fast engine (generated/tcgjax/effects.csv) are written by hand. Here a small
-grammar reads each card's sentence into the same columns. It knows words of the game's template
-language only, and nothing of the records; a sentence with words left over counts as unread. What
-differs is printed, unless vote.csv says which ruling of RULES.md settles it.
+The records of the fast engine (generated/tcgjax/effects.csv) are written by hand. A small grammar
+parses each card's sentence into the same columns. It contains only words of the game's template
+language, and nothing of the records; a sentence with words left over counts as unread. Differences
+are printed, unless vote.csv names the ruling of RULES.md that settles them.
 
 Usage: python tools/tcgjax/vote.py [--source FILE] (or TCGJAX_SOURCE)
 """
@@ -26,7 +26,7 @@ RECORDS = HERE.parents[1] / "generated" / "tcgjax" / "effects.csv"
 SETTLED = HERE / "vote.csv"
 VARIABLE = "TCGJAX_SOURCE"
 
-#: Phrases that name somebody or something -> a short word, longest first where one holds another.
+#: Noun phrase -> short word; a phrase that contains another one comes before it.
 _WORDS = (
     (r"\(.*?\)", " "),
     (r"pok.mon|this card", "mon"),
@@ -157,7 +157,7 @@ _FILLERS = {"", "once", "during", "your", "turn", "you", "may", "and", "if", "se
 
 
 def parsed(kind: str, sentence: str, names: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return columns of the record that a sentence asks for, and the words left unread.
+    """Return a sentence's columns of the record, and the words left unread.
 
     kind: attack, ability, trainer. names: of Pokemon, in small letters -> as written.
     """
@@ -222,7 +222,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def disagreements(source: Path, records: Path) -> list[tuple[str, str, str, str]]:
-    """Return (code, column, what the sentence says, what the record says) where they differ."""
+    """Return (code, column, the sentence's value, the record's value) for each difference."""
     table = {row.pop("code"): row for row in rows(records)}
     names = names_of(source)
     found = []
@@ -238,7 +238,7 @@ def disagreements(source: Path, records: Path) -> list[tuple[str, str, str, str]
 
 
 def main() -> int:
-    """Print every disagreement; 1 if one of them is not settled, or one settled is none."""
+    """Print every disagreement; return 1 if one is not settled, or a settled one is gone."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, help="the JSON list of cards")
     parser.add_argument("--records", type=Path, default=RECORDS)

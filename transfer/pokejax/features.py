@@ -1,4 +1,4 @@
-"""What a small network is told of a battle, and what a position is worth."""
+"""The inputs of a small network, and a potential, from observations of a battle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STATUS = 2
 
 
 def encode(obs: Array, xp: Any = np) -> Array:
-    """Return f32[..., F] of observations [..., 263], all of about one in size."""
+    """Return f32[..., F] of observations [..., 263], all of magnitude about one."""
     seen = Seen(obs, xp)
     foe = types_of(seen, "foe_")
     moves = seen.many("slot_*_move", MOVES)

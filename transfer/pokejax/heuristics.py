@@ -1,4 +1,4 @@
-"""Players that look at the battle once: each a pure function of observation, mask and one word."""
+"""Players that look at one observation: pure functions of observation, mask and one word."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from twinstep.frames import Array
 from twinstep.generated.pokejax.tables import COLUMNS
 from twinstep.transfer.pokejax.seen import MEMBERS, MOVES, Seen
 
-#: A fighter leaves where a member is this many quarters of damage better matched.
+#: A fighter leaves if a member is this many quarters of damage better matched.
 _BETTER = 8
 
 
 def random(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Every legal action alike. obs: i16[N, D], legal: bool[N, 10], word: u32[N]; gives i32[N]."""
+    """Play any legal action. obs: i16[N, D], legal: bool[N, 10], word: u32[N]; returns i32[N]."""
     return nth_legal(word & np.uint32(0xFFFF), legal, xp)
 
 
 def max_damage(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Attack with the move that promises most damage, and leave a bad match.
+    """Attack with the move of most expected damage, and leave a bad match.
 
-    Takes and gives what `random` does. A replacement is the member that matches the foe best. Who
-    stands badly leaves in half of its turns only, or two such players would do nothing else.
+    Takes and returns the same as `random`. A replacement is the member that matches the foe best.
+    A badly matched one leaves in half of its turns only, or two such players would do nothing else.
     """
     seen = Seen(obs, xp)
     foe = types_of(seen, "foe_")
@@ -36,7 +36,7 @@ def max_damage(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
     others = xp.where(legal[..., MOVES:] & alive, fit, -1000)
     leaves = (others.max(-1) >= here + _BETTER) & ((word >> np.uint32(23)) % np.uint32(2) == 0)
     leaves = leaves | ~legal[..., :MOVES].any(-1)
-    # The least worth of a legal move is 1: a player that can only wait or Struggle does so.
+    # The least value of a legal move is 1: a player that can only wait or Struggle does so.
     attacks = xp.where(legal[..., :MOVES], worth + 1, -1).argmax(-1)
     chosen = xp.where(leaves, MOVES + others.argmax(-1), attacks).astype(np.int32)
     fits = xp.take_along_axis(legal, chosen[..., None], -1)[..., 0]
@@ -54,9 +54,9 @@ def types_of(seen: Seen, whose: str) -> Array:
 
 
 def matches(seen: Seen, foe: Array) -> Array:
-    """Return how well each own member [..., 6] stands against types: quarters of damage.
+    """Return the match value of each own member [..., 6] against types: quarters of damage.
 
-    The best that its types or moves do to the foe, less the worst that the foe's types do to it.
+    The best effect of its types or moves on the foe minus the worst of the foe's types on it.
     """
     xp = seen.xp
     own = seen.types(seen.many("own_*_species", MEMBERS))

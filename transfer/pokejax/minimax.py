@@ -1,7 +1,7 @@
 """A player that thinks one turn ahead, on the engine itself.
 
-It sees what every player sees, so it imagines the rest: a foe of the best genes with full PP, moves
-by type in place of those it has not shown, and none of the members that have not come in yet.
+It has an ordinary player's observation and imagines the rest: a foe of the best genes with full PP,
+moves by type in place of unseen ones, and none of the members that have not come in yet.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from twinstep.transfer.pokejax.seen import MEMBERS, MOVES, NONE, Seen
 
 #: Random numbers tried for each pair of moves.
 SAMPLES = 2
-#: What a status and a member lost cost, in hundredths of a member's HP.
+#: The cost of a status and of a lost member, in hundredths of a member's HP.
 _ILL, _LOST = 15, 30
-#: Names of observed flags -> those of the state, where both sides' are seen.
+#: Names of observed flags -> those of the state, if both sides' are visible.
 _FLAGS = ("reflect", "light_screen", "leech_seed", "mist", "focus_energy", "invulnerable")
 
 
 def minimax(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Choose what is best against the foe's best answer; see heuristics.py for what it takes.
+    """Choose the best action against the foe's best answer; see heuristics.py for the arguments.
 
-    A replacement is chosen as `max_damage` does, for nothing else happens then.
+    Replacements are chosen as `max_damage` does, because nothing else happens then.
     """
     best = _best(jnp.asarray(obs), jnp.asarray(legal), jnp.asarray(word))
     plain = max_damage(obs, legal, word, xp)
@@ -61,7 +61,7 @@ def _best(obs: Array, legal: Array, word: Array) -> Array:
 
 
 def worth(state: State) -> Array:
-    """Return i32[]: what the first side has more than the second, in hundredths of a member."""
+    """Return i32[]: the first side's lead over the second, in hundredths of a member."""
     sides = []
     for side in (0, 1):
         most = jnp.maximum(state.base_stats[side, :, 0].astype(jnp.int32), 1)
@@ -73,7 +73,7 @@ def worth(state: State) -> Array:
 
 
 def imagined(obs: Array, seed: Array) -> State:
-    """Return a battle that may be the one behind an observation i16[D]; seed: u32[2]."""
+    """Return a battle consistent with an observation i16[D]; seed: u32[2]."""
     seen = Seen(obs, jnp)
     team = jnp.stack([_team(seen, "own"), _team(seen, "foe")])
     state = pokejax.reset(seed, jnp.uint8(0), team)
@@ -112,7 +112,7 @@ _NORMAL = 10
 
 @functools.cache
 def _usual() -> np.ndarray:
-    """Return i32[16]: by type the strongest move that costs its user nothing."""
+    """Return i32[16]: by type the strongest move without a cost for its user."""
     costly = (
         (COLUMNS["self_destructs"] > 0)
         | (COLUMNS["two_turns"] > 0)

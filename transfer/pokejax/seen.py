@@ -1,4 +1,4 @@
-"""Reading an observation of a battle by the names of its values."""
+"""Observations of a battle, read by the names of their values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Seen:
         return self.xp.stack([self.table(SPECIES[6 + i], species) for i in range(2)], -1)
 
     def table(self, values: np.ndarray, index: Array) -> Array:
-        """Return the values at an index that lies among them."""
+        """Return the values at an index inside the array."""
         return self.xp.asarray(values)[index]
 
     def against(self, attacking: Array, defending: Array) -> Array:
@@ -50,7 +50,7 @@ class Seen:
     def worth(self, moves: Array, own: Array, foe: Array) -> Array:
         """Return power x accuracy x same-type bonus x effectiveness of moves, i32[..., M].
 
-        own, foe: types [..., 2]. Below 2**22. Power 0, and what no power tells, is worth 0.
+        own, foe: types [..., 2]. Below 2**22. Power 0, including fixed damage, is worth 0.
         """
         kind = self.table(COLUMNS["type"], moves)
         power = self.table(COLUMNS["power"], moves)

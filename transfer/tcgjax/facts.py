@@ -1,6 +1,6 @@
-"""The cards' facts as tables that a player looks numbers up in; what an attack is worth on average.
+"""The cards' facts as tables to look numbers up in, and the average effect of attacks.
 
-Tables are i32, by number of a card (0 is no card) or of an attack (2 times the card's number plus
+Tables are i32, indexed by card number (0 is no card) or attack (2 times the card's number plus
 the attack's place there).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from twinstep.contracts.tcgjax.cards import ATTACKS, ENERGY, KINDS, STAGES, Attack, cards
 
 _TYPES = {letter: number for number, letter in enumerate(f"{ENERGY}NC", 1)}
-#: Codes of attacks -> what they add to the damage on the card, on average or in a usual position.
+#: Codes of attacks -> their addition to the damage on the card, average or in a usual position.
 _MORE = (
     (r"coin-plus-(\d+).*", lambda n: n // 2),
     (r"coins2-both-plus-(\d+)", lambda n: n // 4),
@@ -30,12 +30,12 @@ _MORE = (
     (r"heal-self-(\d+)", lambda n: n // 2),
 )
 _TIMES = re.compile(r"coins(\d)-times-(\d+)")
-#: What an effect without a number counts as.
+#: The count assumed for an effect without a number.
 _ELSE = 10
 
 
 def _usual(attack: Attack) -> int:
-    """Return what the attack does on average, counted as damage to the other's Active Pokemon."""
+    """Return an attack's average effect, as damage to the other's Active Pokemon."""
     tossed = _TIMES.fullmatch(attack.effect)
     if tossed:
         return int(tossed[1]) * int(tossed[2]) // 2
@@ -78,11 +78,11 @@ def _attacks() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return cost, length, usual
 
 
-#: Facts of attacks. COST: i32[A, 8], of each energy. LENGTH: of all, 99 of no attack. USUAL: what
-#: it does on average.
+#: Facts of attacks. COST: i32[A, 8], of each energy. LENGTH: of all, 99 of no attack. USUAL: its
+#: average effect.
 COST, LENGTH, USUAL = _attacks()
 
 
 def by_code(worth: dict[str, int]) -> np.ndarray:
-    """Return i32[C]: a number for cards whose ability or effect has one of these codes, else 0."""
+    """Return i32[C]: a number for cards whose ability or effect has one of these codes, or 0."""
     return np.array([0, *(worth.get(card.ability, 0) for card in cards())], np.int32)

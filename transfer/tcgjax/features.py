@@ -1,4 +1,4 @@
-"""What a small network is told of a game, and what pays on the way while it learns."""
+"""The inputs of a small network, and a potential for training, from observations of a game."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _UNIT = 1 / 4096
 
 
 def encode(obs: Array, xp: Any = np) -> Array:
-    """Return f32[..., F] of observations [..., 267], all of about one in size."""
+    """Return f32[..., F] of observations [..., 267], all of magnitude about one."""
     seen = Seen(obs, xp)
     own, foe = team(seen, "my"), team(seen, "other")
     hand = seen.many(*(f"my hand {n}" for n in range(HAND)))
     kind, stage = seen.table(facts.KIND, hand), seen.table(facts.STAGE, hand)
     ask = seen.one("ask")[..., None]
-    # What the script would do is a good beginning: a policy learns when to do otherwise.
+    # The script's choice is a good start: a policy learns when to deviate from it.
     word = xp.zeros_like(seen.one("turn")).astype(np.uint32)
     likes = wanted(obs, word, xp) // ACTIONS_COUNT
     parts = [
@@ -58,5 +58,5 @@ def encode(obs: Array, xp: Any = np) -> Array:
 
 
 def potential(obs: Array, xp: Any = np) -> Array:
-    """Return f32[...]: what the position is worth, mostly between -1/2 and 1/2."""
+    """Return f32[...]: the value of the position, mostly between -1/2 and 1/2."""
     return worth(obs, xp).astype(np.float32) * np.float32(_UNIT)

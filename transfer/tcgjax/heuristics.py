@@ -1,4 +1,4 @@
-"""Players that look at the game once: each a pure function of observation, mask and one word."""
+"""Players that look at one observation: pure functions of observation, mask and one word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from twinstep.frames import Array
 from twinstep.transfer.tcgjax import facts
 from twinstep.transfer.tcgjax.seen import Seen, Team, lacks, ready, row, team, usual
 
-#: Cards whose effect is not always wanted -> what they are worth above or below other trainers.
+#: Cards whose effect is not always wanted -> their value above or below other trainers.
 _TRAINERS = facts.by_code(
     {
         "poke-ball": 9,
@@ -36,27 +36,27 @@ _TRAINERS = facts.by_code(
         "brock": 6,
         "giovanni": -5,
         "blaine": -5,
-        # These help in few positions that a fixed order does not tell from the others.
+        # These help in few positions, which a fixed order cannot tell from the others.
         "koga": -900,
         "x-speed": -900,
         "red-card": -900,
     }
 )
-#: The order of a turn, in hundreds; below END is what is left undone.
+#: The order of a turn, in hundreds; actions below END are left undone.
 _EVOLVE, _PLAY, _ATTACH, _ABILITY, _RETREAT, _ATTACK, _SCRAP = 900, 800, 700, 600, 500, 100, -500
 _MINE, _THEIRS = ("my", "other")
 
 
 def random(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Every legal action alike. obs: i16[N, D], legal: bool[N, 128], word: u32[N]; gives i32[N]."""
+    """Play any legal action. obs: i16[N, D], legal: bool[N, 128], word: u32[N]; returns i32[N]."""
     return nth_legal(word & np.uint32(0xFFFF), legal, xp)
 
 
 def scripted(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Follow a fixed order; takes and gives what `random` does.
+    """Follow a fixed order; takes and returns the same as `random`.
 
     Evolve, play Basics and trainers, attach where an attack comes nearest, use abilities, retreat
-    from a knock-out or for who can attack, attack with the most damage. Of equals the word decides.
+    from a knock-out or for an attacker, attack with the most damage. The word breaks ties.
     """
     scores = wanted(obs, word, xp)
     best = xp.where(legal, scores, np.int32(-(2**30))).argmax(-1).astype(np.int32)
@@ -64,7 +64,7 @@ def scripted(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
 
 
 def wanted(obs: Array, word: Array, xp: Any = np) -> Array:
-    """Return i32[..., 128]: how much the script wants each action, were it legal."""
+    """Return i32[..., 128]: the script's weight of each action as if all were legal."""
     seen = Seen(obs, xp)
     own, foe = team(seen, _MINE), team(seen, _THEIRS)
     target = foe.card[..., 0]
@@ -90,7 +90,7 @@ def wanted(obs: Array, word: Array, xp: Any = np) -> Array:
 
 
 def _cards(seen: Seen, able: Array) -> Array:
-    """Return i32[..., 50]: what playing each card of the hand on each target is worth."""
+    """Return i32[..., 50]: the value of playing each card of the hand on each target."""
     xp = seen.xp
     hand = seen.many(*(f"my hand {n}" for n in range(HAND)))
     kind, stage, hp = (seen.table(t, hand) for t in (facts.KIND, facts.STAGE, facts.HP))
@@ -99,7 +99,7 @@ def _cards(seen: Seen, able: Array) -> Array:
     helps = _PLAY + seen.table(_TRAINERS, hand)
     worth = xp.where(kind == facts.POKEMON, _PLAY + 20 + xp.where(first, hp, 0), helps)
     worth = xp.where(grown, _EVOLVE + stage, worth)
-    # Who fights is helped first, and evolves first.
+    # The fighting Pokemon is helped first, and evolves first.
     front = row([0, 2, 1, 1, 1], worth.ndim + 1)
     return (worth[..., None] + front).reshape(*worth.shape[:-1], 5 * HAND)
 
@@ -114,14 +114,14 @@ def _attach(seen: Seen, own: Team, able: Array) -> Array:
     after = lacks(seen, own.card, own.energy + more[..., None, :])
     does = usual(seen, own.card, xp.zeros_like(current))
     nearer = xp.where(after < before, does * 4 // (after + 1), 0)
-    # What an attack that can be paid already does is no gain.
+    # An attack that can be paid already gains nothing.
     gain = xp.maximum(nearer.max(-1) - xp.where(nearer > 0, able[..., None], 0).max(-1), 0)
     front = row([20, 0, 0, 0], able.ndim)
     return xp.where(nearer.max(-1) > 0, xp.minimum(gain // 6, 60) + front + 1, front // 20)
 
 
 def _retreat(seen: Seen, own: Team, foe: Team, able: Array) -> Array:
-    """Return i32[..., 4]: what it is worth that a slot takes the Active one's place, or -500."""
+    """Return i32[..., 4]: the value of each slot in the Active one's place, or -500."""
     xp = seen.xp
     threat = ready(seen, foe, own.card[..., 0], energy=1)[..., 0]
     falls = threat >= own.left[..., 0]
@@ -135,7 +135,7 @@ def _retreat(seen: Seen, own: Team, foe: Team, able: Array) -> Array:
 
 
 def _choose(seen: Seen, own: Team, foe: Team, able: Array) -> Array:
-    """Return i32[..., 8]: what each option of a choice is worth."""
+    """Return i32[..., 8]: the value of each option of a choice."""
     xp = seen.xp
     ask = seen.one("ask")[..., None]
     promoted = able * 4 + own.left

@@ -1,9 +1,9 @@
-"""A game that may be the one behind an observation: what is hidden is made up.
+"""A game consistent with an observation: hidden information is made up.
 
-It depends on the observation and on a seed, and on nothing else. The player who looks is player 0
-of it. What no player can know is drawn: the order of the own deck, the other's deck and the hidden
-part of the hand, the draws to come. Hidden cards of the other player are copies of those that it
-has shown, or of one's own where it has shown none.
+It depends on the observation and on a seed, and on nothing else. The observing player is its player
+0. Everything that no player can know is drawn: the order of the own deck, the other's deck and the
+hidden part of the hand, future draws. Hidden cards of the other player are copies of those that it
+has shown, or of one's own if it has shown none.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from twinstep.transfer.tcgjax.seen import Seen
 Array = jax.Array
 
 _ME, _FOE = ("my", "other")
-#: Kinds of draws of ours, apart from those of the game, which continue from 0 under the same seed.
+#: Kinds of this file's draws, apart from the game's, which continue from 0 under the same seed.
 _ORDER, _CARDS = 1 << 20, 1 << 21
 
 
 def imagined(obs: Array, seed: Array) -> State:
-    """Return a game behind an observation i16[267]; seed: u32[2].
+    """Return a game consistent with an observation i16[267]; seed: u32[2].
 
-    For a player who acts after both have placed their Pokemon. Two things that an observation does
-    not say are 0: which retreat is being paid, and what follows a promotion.
+    For a player who acts after both have placed their Pokemon. Two values that an observation
+    lacks are 0: the retreat being paid, and the continuation after a promotion.
     """
     seen = Seen(obs, jnp)
     sides = [_side(seen, who, _deck(seen, who, seed)) for who in (_ME, _FOE)]
@@ -50,7 +50,7 @@ def imagined(obs: Array, seed: Array) -> State:
 
 
 def _words(seed: Array, kind: int, count: int) -> Array:
-    """Return u32[count] that look random; kinds never meet."""
+    """Return pseudo-random u32[count]; kinds never meet."""
     numbers = jnp.arange(count, dtype=jnp.uint32)
     return block((seed[0], seed[1]), (numbers, jnp.full(count, kind, jnp.uint32)))[0]
 
@@ -100,7 +100,7 @@ def _discards(seen: Seen, who: str) -> Array:
     return seen.many(*(f"{who} discard {n}" for n in range(DECK)))
 
 
-#: Where the cards of a side lie, in the order in which `_side` lists them.
+#: The places of a side's cards, in the order in which `_side` lists them.
 _ZONES = np.repeat(
     [Zone.HAND, Zone.DECK, Zone.DISCARD, *(Zone.STACKS + slot for slot in range(SLOTS))],
     [HAND, DECK, DECK, *[STACK] * SLOTS],
@@ -163,14 +163,14 @@ def _peeked(seen: Seen, who: str) -> Array:
 
 
 def _shown(seen: Seen, who: str, rank: Array) -> Array:
-    """Return i32[20]: 1 for the cards of the other's hand that are seen."""
+    """Return i32[20]: 1 for the visible cards of the other's hand."""
     hand = seen.many(*(f"{who} hand {n}" for n in range(HAND)))
     flags = ((hand > 0) & (who == _FOE)).astype(jnp.int32)
     return jnp.zeros(DECK, jnp.int32).at[rank[:HAND]].set(flags, mode="drop")
 
 
 def _types(seen: Seen, who: str, energy: Array, current: Array, following: Array) -> Array:
-    """Return i32[]: the deck's types as bits; of the other one those that have been seen."""
+    """Return i32[]: the deck's types as bits; of the other one those seen so far."""
     bits = jnp.int32(1) << jnp.arange(len(ENERGY), dtype=jnp.int32)
     if who == _ME:
         return (seen.many(*(f"type {e}" for e in ENERGY)) * bits).sum(dtype=jnp.int32)

@@ -1,6 +1,6 @@
-"""Players that try their actions on the engine, in games imagined from what they see.
+"""Players that try their actions on the engine, in games imagined from their observation.
 
-Both try the actions that the script likes best. Where no game can be imagined well (before turn 1,
+Both try the actions that the script prefers. Where no game can be imagined well (before turn 1,
 a promotion, a payment for a retreat), and in the turn of the other player, they follow the script.
 """
 
@@ -24,21 +24,21 @@ from twinstep.transfer.tcgjax.imagined import imagined
 from twinstep.transfer.tcgjax.seen import Seen
 from twinstep.transfer.tcgjax.value import worth
 
-#: What a won game is worth: more than any position, but not so much that one lucky draw decides.
+#: The value of a won game: above any position, but too low for one lucky draw to decide.
 _WON = 4000
-#: What is done before the turn ends is done for any gain, and not for none.
+#: Actions before the turn's end need some gain, however small.
 _FIRST = 1 << 16
-#: Rows that NumPy sends to the compiled function at a time, so that there is one of it.
+#: Rows that NumPy sends to the compiled function at a time, so that it is compiled once.
 _ROWS = 64
 #: Choices that are left to the script.
 _SCRIPTED = (Ask.ACTIVE, Ask.BENCH, Ask.PROMOTE, Ask.PAY, Ask.PUSHED)
 
 
 class _Tries(NamedTuple):
-    """How a player looks ahead. actions: tried at most. samples: of hidden cards and draws, each.
+    """The settings of a search. actions: tried at most. samples: of hidden cards and draws, each.
 
-    ahead: steps that the script plays on afterwards at most, up to the player's own next turn.
-    margin: by how much an action has to be better than the script's on average, or draws that are
+    ahead: the most steps that the script plays on afterwards, up to the player's own next turn.
+    margin: the average lead over the script's action that another needs, or draws that are
     lucky in few samples would decide.
     """
 
@@ -53,18 +53,18 @@ _EXPECTIMAX = _Tries(actions=8, samples=4, ahead=24, margin=40)
 
 
 def greedy(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Try each action, once with each of two imagined games; see heuristics.py for what it takes.
+    """Try each action, once in each of two imagined games; see heuristics.py for the arguments.
 
-    What keeps the turn is done where it makes the position better, the best first; else the turn is
-    ended as is best. At most 24 actions are tried, those that the script likes best.
+    Actions that keep the turn are played if they improve the position, the best first; otherwise
+    the turn is ended in the best way. At most 24 actions are tried, those that the script prefers.
     """
     return _searched(_GREEDY, obs, legal, word, xp)
 
 
 def expectimax(obs: Array, legal: Array, word: Array, xp: Any = np) -> Array:
-    """Try actions, and take that with the best mean over what chance and the other player do.
+    """Try actions; take the one with the best mean over chance and the other player's answers.
 
-    The first ply is any of 8 actions at most, those that the script likes best; the second the
+    The first ply is any of 8 actions at most, those that the script prefers; the second the
     rest of the turn and the other player's whole turn, as the script plays them. Each is played in
     the same four imagined games, which differ in hidden cards and in draws.
     """
@@ -129,18 +129,18 @@ def _numbers(count: int) -> Array:
 
 
 def _value(games: State) -> Array:
-    """Return i32[B]: what games are worth to their first player."""
+    """Return i32[B]: the value of games to their first player."""
     winner = games.winner.astype(jnp.int32)
     ends = jnp.where(winner == 1, _WON, jnp.where(winner == 2, -_WON, 0))
     return jnp.where(winner > 0, ends, worth(jax.vmap(tcgjax.view)(games).obs[:, 0], jnp))
 
 
 def _at_once(games: State, before: Array) -> Array:
-    """Return i32[B]: what games are worth one action on, in the order of what to do first."""
+    """Return i32[B]: the value of games after one action, ordered by priority."""
     attack = games.attack.astype(jnp.int32)
     goes_on = (games.player == 0) & (attack == 0) & (games.winner == 0)
     opened = ((games.ask > 0) & (games.asked == 0)).astype(jnp.int32)
-    # An attack that still asks where it goes has done nothing yet.
+    # An attack whose target is still open has done nothing yet.
     value = _value(games) + jnp.asarray(facts.USUAL)[attack]
     gain = value + opened - before
     return jnp.where(goes_on, gain + jnp.where(gain > 0, _FIRST, -_FIRST), value - before)

@@ -1,4 +1,4 @@
-"""Reading an observation of a card game by the names of its values."""
+"""Observations of a card game, read by the names of their values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Seen:
         return self.xp.stack(rows, -1)
 
     def table(self, values: np.ndarray, index: Array) -> Array:
-        """Return the values at an index that lies among them."""
+        """Return the values at an index inside the array."""
         return self.xp.asarray(values)[index]
 
 
@@ -54,9 +54,9 @@ def row(values: Any, ndim: int) -> np.ndarray:
 
 
 class Team(NamedTuple):
-    """What stands in the slots of one player, i32[..., 4] but for energy.
+    """The contents of one player's slots, i32[..., 4] except energy.
 
-    card: the top card, 0 of an empty slot. left: HP less damage. energy: i32[..., 4, 8].
+    card: the top card, 0 in an empty slot. left: HP minus damage. energy: i32[..., 4, 8].
     """
 
     card: Array
@@ -76,7 +76,7 @@ def team(seen: Seen, who: str) -> Team:
 
 
 def lacks(seen: Seen, card: Array, energy: Array) -> Array:
-    """Return i32[..., 4, 2]: how many energies each attack of top cards still lacks (R52)."""
+    """Return i32[..., 4, 2]: the energies that each attack of top cards still lacks (R52)."""
     xp = seen.xp
     index = ATTACKS * card[..., None] + row(range(ATTACKS), card.ndim + 1)
     typed = xp.maximum(seen.table(facts.COST, index) - energy[..., None, :], 0).sum(
@@ -87,7 +87,7 @@ def lacks(seen: Seen, card: Array, energy: Array) -> Array:
 
 
 def usual(seen: Seen, card: Array, target: Array) -> Array:
-    """Return i32[..., K, 2]: what the attacks of cards [..., K] do on average to a card [...]."""
+    """Return i32[..., K, 2]: the average effect of cards' attacks [..., K] on a card [...]."""
     xp = seen.xp
     index = ATTACKS * card[..., None] + row(range(ATTACKS), card.ndim + 1)
     does = seen.table(facts.USUAL, index)
@@ -97,6 +97,6 @@ def usual(seen: Seen, card: Array, target: Array) -> Array:
 
 
 def ready(seen: Seen, own: Team, target: Array, energy: int = 0) -> Array:
-    """Return i32[..., 4]: the most that each slot does to a card with so much more energy."""
+    """Return i32[..., 4]: each slot's largest damage to a card with so much more energy."""
     paid = lacks(seen, own.card, own.energy) <= energy
     return seen.xp.where(paid, usual(seen, own.card, target), 0).max(-1)

@@ -1,8 +1,8 @@
-"""What a position is worth to who looks at it: points, HP, energy, attacks, the board.
+"""The value of a position to the observing player: points, HP, energy, attacks, the board.
 
-The weights follow a linear fit of who won to the positions at the beginning of 22,538 turns of the
-script that slips in one of eight decisions, in thousandths of the difference between winning and a
-tie. A Pokemon counts by its HP and its attacks and has no worth beside them.
+The weights follow a linear fit of the winner to the positions at the beginning of 22,538 turns of
+the script that slips in one of eight decisions, in thousandths of the difference between a win and
+a tie. A Pokemon counts by its HP and its attacks and has no other value.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from twinstep.frames import Array
 from twinstep.transfer.tcgjax import facts
 from twinstep.transfer.tcgjax.seen import Seen, Team, lacks, ready, row, team, usual
 
-#: A point; what nobody left on the Bench costs; a stage, an energy (of four a Pokemon), a card in
-#: hand; a condition; the damage that is promised; a knock-out that is, for each of its points.
+#: A point; the cost of an empty Bench; a stage, an energy (of four a Pokemon), a card in
+#: hand; a condition; the damage that is promised; a promised knock-out, for each of its points.
 _POINT, _ALONE, _STAGE, _ENERGY, _CARD, _ILL, _DAMAGE, _FALLS = 280, 150, 40, 28, 3, 180, 3, 100
 #: An HP of the Active Pokemon, and of the Benched ones.
 _HP = (3, 1, 1, 1)
 
 
 def worth(obs: Array, xp: Any = np) -> Array:
-    """Return i32[...] of observations [..., 267]: above 0 where who looks stands better."""
+    """Return i32[...] of observations [..., 267]: above 0 if the observing player stands better."""
     seen = Seen(obs, xp)
     own, foe = team(seen, "my"), team(seen, "other")
-    # Who is not on turn has an energy more by the time that it attacks.
+    # The player not on turn has an energy more by the time of its attack.
     turns = (seen.one("my turn") == 1) & (seen.one("turn") > 0)
     here = _side(seen, "my", own) + _threat(seen, own, foe, turns)
     there = _side(seen, "other", foe) + _threat(seen, foe, own, ~turns)
@@ -48,12 +48,12 @@ def _side(seen: Seen, who: str, side: Team) -> Array:
     alone = side.there.sum(-1, dtype=np.int32) == 1
     each = (lives + stage + 2 * promised + energy).sum(-1, dtype=np.int32)
     rest = seen.one(f"{who} points") * _POINT + seen.one(f"{who} hand") * _CARD
-    # A card out of the deck is worth a little: what is searched for is better than what lies there.
+    # A card out of the deck has a small value: a searched card is better than one that lies there.
     return each + rest - seen.one(f"{who} deck") - ill * _ILL - xp.where(alone, _ALONE, 0)
 
 
 def _threat(seen: Seen, side: Team, other: Team, turns: Array) -> Array:
-    """Return i32[...]: what the Active Pokemon is about to do to the other one."""
+    """Return i32[...]: the coming damage of the Active Pokemon to the other one."""
     xp = seen.xp
     target = other.card[..., 0]
     now, soon = (ready(seen, side, target, energy=n)[..., 0] for n in (0, 1))

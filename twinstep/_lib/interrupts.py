@@ -40,8 +40,8 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Handle a signal: raise KeyboardInterrupt, but inside `_hook` only later.
 
-    Python prints and drops what its hook raises. The frames are searched because no timing keeps a
-    signal out: on a busy machine the hook is slower than any delay.
+    Python prints and drops exceptions of its hook. The frames are searched because no timing keeps
+    a signal out: on a busy machine the hook is slower than any delay.
     """
     if _inside_hook(frame):
         _interrupt_soon()
@@ -76,6 +76,6 @@ def _interrupt_later() -> None:
     time.sleep(_AGAIN)
     for number in _ENDING:
         if signal.getsignal(number) == _interrupt:
-            # A real signal: what waits in the kernel is woken by no other.
+            # A real signal: nothing else wakes a thread that waits in the kernel.
             signal.pthread_kill(threading.main_thread().ident or 0, number)
             return

@@ -1,4 +1,4 @@
-"""Command lines of child processes that import exactly what this process imports."""
+"""Command lines of child processes that import the same modules as this process."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Gymnax:
     def step(
         self, key: Array, state: Any, action: Array, params: Params | None = None
     ) -> tuple[Any, ...]:
-        """Return (obs, state, reward, done, info); of 6 values, terminated and truncated for done."""
+        """Return (obs, state, reward, done, info), of 6 with terminated, truncated for done."""
         dtype, shape = self.env.contract.action_layout()
         action = jnp.asarray(action, dtype).reshape(shape[1:])
         state, now = self._lane.step(state, action)

@@ -49,8 +49,8 @@ class Puffer(_Base):
             "masks": ("bool", (num_agents,)),
             "actions": (action, (num_agents, *inner)),
         }
-        given = buffers or {}
-        self.buffers = {n: given.get(n, np.zeros(s, d)) for n, (d, s) in layout.items()}
+        shared = buffers or {}
+        self.buffers = {n: shared.get(n, np.zeros(s, d)) for n, (d, s) in layout.items()}
         for name, (dtype, expected) in layout.items():
             buffer = self.buffers[name]
             if buffer.dtype != np.dtype(dtype) or buffer.shape != expected:
@@ -66,7 +66,7 @@ class Puffer(_Base):
             self.single_action_space = gymnasium.action_space(env)
             # Newer versions have one more buffer, for the actions of another policy.
             others = {"teacher_actions": np.zeros_like(self.buffers["actions"])}
-            super().__init__(others | given | self.buffers)
+            super().__init__(others | shared | self.buffers)
 
     def reset(self, seed: int | None = 0) -> tuple[np.ndarray, list[dict[str, Any]]]:
         """Begin an episode in every lane; return (observations, infos)."""

@@ -1,4 +1,4 @@
-"""Peers: other implementations that `twinstep bench` measures beside the candidates."""
+"""Baselines: other implementations that `twinstep bench` measures next to the candidates."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Baseline:
     """An implementation that is measured and not verified.
 
-    needs: the module without which it cannot run; it may be installed in another environment than
-        twinstep's own (`--peers PYTHON`).
-    make: called as `make(contract, job)`; returns its player.
+    needs: the module that it requires, which may be installed in another environment than
+    twinstep's own (`--peers PYTHON`).
+    make: called as `make(contract, job)`; returns its target.
     work: `environment`, whole steps with observations, rewards and auto-reset; or `physics`.
     model: `reference`, a way to run the reference itself; `same`, the same equations; or `another`.
-    work_at_most: environment steps of a round in all lanes together, for slow ones; 0 for no limit.
-    note: what a reader of the table must know, in a few words.
+    work_at_most: the most environment steps of a round over all lanes, for slow ones; 0: no limit.
+    note: a remark for readers of the table, in a few words.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Baseline:
     work_at_most: int = 0
 
     def entry(self, contract: Contract, job: Job) -> NamedTarget:
-        """Return its player with what a result says of it."""
+        """Return its target with the facts for the result."""
         from twinstep.bench.targets import NamedTarget
 
         return NamedTarget(
@@ -45,12 +45,12 @@ class Baseline:
         )
 
     def steps(self, steps: int, lanes: int) -> int:
-        """Return the steps of a round in which the backends play `steps`."""
+        """Return its steps per round if the backends play `steps`."""
         return min(steps, max(1, self.work_at_most // lanes)) if self.work_at_most else steps
 
     @property
     def here(self) -> bool:
-        """Whether this environment has what it needs."""
+        """Return True if this Python environment has the module that it needs."""
         try:
             return importlib.util.find_spec(self.needs) is not None
         except ModuleNotFoundError:
@@ -58,12 +58,12 @@ class Baseline:
 
 
 def peers_of(subject: EnvVariant, work: str) -> list[Baseline]:
-    """Return an environment's peers for one kind of work."""
+    """Return an environment's baselines for one kind of work."""
     path = subject.env.oracle.peers
     return [p for p in registry.load_object(path) if p.work == work] if path else []
 
 
 def find(subject: EnvVariant, name: str) -> Baseline:
-    """Return a peer by name; KeyError if there is none."""
+    """Return a baseline by name. Raises KeyError if there is none."""
     known = {p.name: p for work in ("environment", "physics") for p in peers_of(subject, work)}
     return known[name]

@@ -1,8 +1,8 @@
-"""Iterations of PPO that tell how long the environment took, measured inside them.
+"""PPO iterations that measure the environment's share of their time.
 
-Outside JAX the loop itself is clocked. Where environment and network are one compiled program no
-clock fits between them: there the same program with a second batch of environments in every step
-is run beside it, and what it takes longer is the environment's.
+Outside JAX the loop itself is clocked. Where environment and network are one compiled program, no
+clock fits between them. There the same program is also run with a second batch of environments in
+every step, and the additional time is the environment's.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from twinstep.rl.versus import Arena
 
 
 class Seconds(NamedTuple):
-    """Of one iteration. whole: of PPO as it trains. environment: of that, in the environment.
-    transfer: of that, copies between host and device and into a batch; None where there are none
-    to tell apart. clocked: what was run to know it.
+    """Seconds of one iteration. whole: of PPO training. environment: the environment's part.
+    transfer: the part of copies between host and device and into a batch; None where there are no
+    separate copies. clocked: seconds of all programs run for the measurement.
     """
 
     whole: float
@@ -40,7 +40,7 @@ class Iteration(Protocol):
     """One backend's."""
 
     def play(self, turn: int) -> Seconds:
-        """Play and learn one batch more; turn: the number of the round."""
+        """Play and learn one more batch; turn: the number of the round."""
         ...
 
 
@@ -50,9 +50,9 @@ def iteration_of(arena: Arena, ppo: PPO) -> Iteration:
 
 
 class _Drawn(Trainer):
-    """A trainer whose parameters are drawn where they stay.
+    """A trainer that draws its parameters on the device.
 
-    Their values change no time, and orthogonal matrices of 200M parameters would take minutes.
+    Their values do not affect times, and orthogonal matrices of 200M parameters would take minutes.
     """
 
     def _learners(self, seeds: list[int]) -> Any:
@@ -104,7 +104,7 @@ class _Hosted:
     def __init__(self, arena: Arena, ppo: PPO) -> None:
         self._arena = Clocked(arena)
         own: Any = self._arena
-        # Of what overlaps nothing has a share of its own.
+        # Overlapping parts have no separate shares.
         self._trainer = _Timed(own, dataclasses.replace(ppo, double_buffer=False))
         self._learner, self._player = self._trainer.begin([0])
 
@@ -127,7 +127,7 @@ class _Fused:
             self._players = [first, self._trainers[1].begin([0])[1]]
 
     def play(self, turn: int) -> Seconds:
-        """Neither of the two programs always begins."""
+        """Alternate the order of the two programs, so that neither always begins."""
         order = (0, 1) if turn % 2 == 0 else (1, 0)
         taken = dict((which, self._one(which)) for which in order)
         return Seconds(taken[0], taken[1] - taken[0], None, taken[1])
@@ -144,7 +144,7 @@ class _Fused:
 
 class DoubledState(NamedTuple):
     """first, second: the environment's own. legal: of the second, bool[N, A] or None. seen: f32[N],
-    the sum of all that the second has shown, so that no compiler leaves any of it out.
+    the sum of the second's outputs, so that no compiler removes any of them.
     """
 
     first: Any
@@ -154,10 +154,10 @@ class DoubledState(NamedTuple):
 
 
 class Doubled:
-    """An environment beside which a second one of as many lanes is stepped, and shown to nobody.
+    """An environment with a second, hidden one of as many lanes that is stepped along.
 
-    It begins with other seeds, and is given the first one's actions, or legal ones instead. It
-    waits for the first one, and the network for it: side by side, it would cost too little.
+    The second begins with other seeds and gets the first one's actions, or legal ones instead. It
+    waits for the first, and the network waits for it: run in parallel, its cost would be too small.
     """
 
     def __init__(self, arena: Arena) -> None:
@@ -185,14 +185,14 @@ class Doubled:
 
 
 def _once_known(seen: Array, values: Array, xp: Any) -> Array:
-    """Return the values as they are, but not before the sum is there: no compiler knows that it is
-    never the one number."""
+    """Return the values unchanged, after the sum is computed: no compiler knows that the sum never
+    equals the one number."""
     wide = seen.reshape(-1, *[1] * (values.ndim - 1))
     return xp.where(wide == np.float32(-1.5e38), xp.zeros_like(values), values)
 
 
 def _possible(actions: Array, legal: Array | None, xp: Any) -> Array:
-    """Return the actions where they are legal, else the first legal ones."""
+    """Return the legal actions unchanged, and the first legal one in place of the others."""
     if legal is None:
         return actions
     flat = actions.reshape(-1)

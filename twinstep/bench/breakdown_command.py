@@ -19,7 +19,7 @@ from twinstep.plans import MOST
 from twinstep.project import registry
 from twinstep.project.registry import variant_of
 
-# JAX takes seconds to import, and every command reads this file.
+# JAX takes seconds to import, and every command imports this file.
 if TYPE_CHECKING:
     from twinstep.bench.breakdown import Iteration, Seconds
     from twinstep.rl.training.settings import TrainingSettings
@@ -34,7 +34,7 @@ ORACLE = "oracle"
 
 @dataclass(frozen=True)
 class BreakdownRequest:
-    """What to measure. sizes: parameters of the network. lanes, steps: of a batch."""
+    """A requested breakdown. sizes: parameters of the network. lanes, steps: of a batch."""
 
     env: str
     variant: str
@@ -45,7 +45,7 @@ class BreakdownRequest:
     steps: int
 
     def command(self) -> str:
-        """Return the command that measures this."""
+        """Return the command line of this measurement."""
         options = [("--variant", self.variant)] if self.variant else []
         options += [("--backend", name) for name in self.backends]
         options += [("--size", written(size)) for size in self.sizes]
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def record(request: BreakdownRequest, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything that is asked for and return the result."""
+    """Run all requested measurements and return the result."""
     rows = [row for size in request.sizes for row in _rows(request, size, progress)]
     peaks = [peak for row in rows for peak in row.get("peaks", [])]
     return {
@@ -117,9 +117,9 @@ def record(request: BreakdownRequest, progress: Callable[[str], None]) -> dict[s
 def _rows(
     request: BreakdownRequest, size: int, progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Return a row for each backend, their rounds taken in turn.
+    """Return a row for each backend, with interleaved rounds.
 
-    The machine's peak belongs to the round: its speed changes with what else runs on it.
+    The machine's peak is measured in each round: its speed depends on other processes.
     """
     from twinstep.rl import flops
 
@@ -143,7 +143,7 @@ def _rows(
 
 
 class _Side:
-    """One backend with a network of one size. lack: why it is not measured, or "" """
+    """One backend with a network of one size. lack: the reason if it is not measured, or "" """
 
     def __init__(self, request: BreakdownRequest, name: str, size: int) -> None:
         self.name, self._size, self._request = name, size, request
@@ -154,7 +154,7 @@ class _Side:
         self._peaks: list[float] = []
 
     def begin(self) -> None:
-        """Make environment and network, and compile what is played."""
+        """Build environment and network, and compile the iteration."""
         from twinstep.bench.breakdown import iteration_of
         from twinstep.rl.training.arenas import arena_of
 
@@ -167,14 +167,14 @@ class _Side:
             self._iteration.play(0)
 
     def play(self, turn: int, peak: float) -> None:
-        """Play a round, unless memory did not suffice; peak: the machine's, operations a second."""
+        """Play a round if memory suffices. peak: the machine's, in operations per second."""
         with self._memory():
             if self._iteration is not None:
                 self._taken.append(self._iteration.play(turn))
                 self._peaks.append(peak)
 
     def close(self) -> None:
-        """Free all that it holds."""
+        """Free environment and network."""
         self._iteration = None
         if self._arena is not None:
             self._arena.close()
@@ -226,7 +226,7 @@ class _Side:
 
 
 def _lacking(request: BreakdownRequest, backend: str, size: int) -> str:
-    """Return why a row cannot be measured here; "" if it can."""
+    """Return the reason why a row cannot be measured here, or ""."""
     import jax
 
     subject = variant_of(request.env, request.variant)
@@ -246,7 +246,7 @@ def _settings(request: BreakdownRequest, backend: str) -> TrainingSettings:
 
 
 def _hidden(contract: Any, settings: TrainingSettings, size: int) -> tuple[int, int]:
-    """Return two layers of equal width, with which the network has about `size` parameters."""
+    """Return two layers of equal width for a network of about `size` parameters."""
     from twinstep.rl import flops
     from twinstep.rl.policies import Policy
 
@@ -299,6 +299,6 @@ def _parsed(text: str) -> int:
 
 
 def written(size: int) -> str:
-    """Return a number of parameters as --size takes it."""
+    """Format a number of parameters for --size."""
     unit = next(unit for unit in ("M", "k", "") if size % _UNITS[unit] == 0)
     return f"{size // _UNITS[unit]}{unit}"

@@ -1,7 +1,7 @@
-"""Proof that all backends did the same work: checksums over everything they gave.
+"""Prove that all backends did the same work: checksums over all outputs.
 
-Observations, rewards, ends and the final state count, bit by bit. A backend whose gate allows
-a part to differ in its last bits is not held to that part.
+They cover observations, rewards, ends and the final state, bit by bit. A part is exempt for a
+backend whose gate lets its last bits differ.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Checksum:
         self._parts = {path: hashlib.sha256() for path in _SHOWN}
 
     def add(self, shown: Fields) -> Digests:
-        """Take in one round's arrays [T, N, ...]; return the checksums so far."""
+        """Add one round's arrays [T, N, ...]; return the checksums so far."""
         for path, total in self._parts.items():
             values = shown.get(path)
             if values is None:  # nothing was truncated
@@ -51,14 +51,14 @@ class Checksum:
         return found
 
     def _take(self, total: hashlib._Hash, path: str, values: np.ndarray) -> None:
-        """Add the values' bytes; a wrong dtype shows, a player's axis of one does not."""
+        """Add the values' bytes. A wrong dtype changes the sum, a player axis of 1 does not."""
         if values.dtype != self._layout[path][0]:
             total.update(str(values.dtype).encode())
         total.update(np.ascontiguousarray(values).data)
 
 
 def held_parts(contract: Contract, backend: str, dtype: str, platform: str) -> set[str]:
-    """Return the parts in which a backend must equal the reference to the bit."""
+    """Return the parts that a backend must share with the reference to the bit."""
     found = set()
     for path in contract.compared_paths():
         gate = contract.gate(path, candidate=backend, dtype=dtype, platform=platform)
@@ -68,24 +68,24 @@ def held_parts(contract: Contract, backend: str, dtype: str, platform: str) -> s
 
 
 class Comparison:
-    """Compares checksums of several backends, the reference's first."""
+    """Compare checksums of several backends, the reference's first."""
 
     def __init__(self) -> None:
         self._expected: dict[tuple[str, str], tuple[str, str]] = {}
 
     def differences(self, name: str, digests: Mapping[str, Digests], held: set[str]) -> list[str]:
-        """Return one sentence per part in which `name` differs from who came before it.
+        """Return one sentence per part in which `name` differs from an earlier backend.
 
         digests: number of lanes -> checksums; held: parts that must be equal.
         """
-        found = []
+        sentences = []
         for lanes, parts in digests.items():
             for part in sorted(held & parts.keys()):
                 value = parts[part]
                 want, who = self._expected.setdefault((lanes, part), (value, name))
                 if value != want:
-                    found.append(f"{name} differs from {who} in {part}")
-        return list(dict.fromkeys(found))
+                    sentences.append(f"{name} differs from {who} in {part}")
+        return list(dict.fromkeys(sentences))
 
 
 def joined(parts: Digests, only: Iterable[str] | None = None) -> str:

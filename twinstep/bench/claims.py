@@ -1,4 +1,4 @@
-"""Committed benchmark results against new ones: do the ratios that were claimed hold here?"""
+"""Check committed benchmark results against new ones: the claimed ratios must hold here."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Result = Mapping[str, Any]
 
 
 def read(path: Path, schema: int) -> Result:
-    """Return a committed result; UserError if there is none that can be read."""
+    """Return a committed result. Raises UserError if it is missing or unreadable."""
     mend = "measure once without --verify-claims, or name its folder with --out"
     try:
-        found = json.loads(path.read_text())
+        result = json.loads(path.read_text())
     except OSError:
         raise UserError(f"there is no {path}: {mend}") from None
     except ValueError:
-        found = None
+        result = None
     parts = {"schema", "request", "cells"}
-    if not isinstance(found, dict) or not parts <= found.keys() or found["schema"] != schema:
+    if not isinstance(result, dict) or not parts <= result.keys() or result["schema"] != schema:
         raise UserError(f"{path} is no result of this version of twinstep bench: {mend}")
     try:
-        _require_whole(found)
+        _require_whole(result)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise UserError(f"{path} is not as twinstep bench writes it ({error!r}): {mend}") from error
-    return found
+    return result
 
 
 def _require_whole(found: Result) -> None:
-    """Raise anything if a comparison with this result would."""
+    """Raise any exception that a comparison with this result would raise."""
     then, counts = found["request"], ("batches", "threads", "backends", "policies")
     sizes = {name: list(then[name]) for name in counts}
     least = [*sizes["batches"], *sizes["threads"], then["rounds"]]
@@ -42,12 +42,12 @@ def _require_whole(found: Result) -> None:
 
 
 def request_of(committed: Result) -> Mapping[str, Any]:
-    """Return what was measured then, as data."""
+    """Return the earlier measurement as data."""
     return committed["request"]
 
 
 def compare(committed: Result, now: Result, slack: float) -> tuple[list[str], list[str]]:
-    """Return a line for every claim and for all that matter, and those that do not hold.
+    """Return a line for every claim and for the differences that matter, and the failed claims.
 
     A ratio must lie within the committed spread, widened by `slack` (0.25: a quarter) at both
     ends; a checksum over the same work must be the same.

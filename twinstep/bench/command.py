@@ -26,21 +26,21 @@ from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.project.verdicts import sources_hash, verdict_of
 
-#: Environment steps of a round with a policy if --steps is not given, in all lanes together.
+#: Environment steps of a round with a policy over all lanes, unless --steps is given.
 WORK = {"mlp": 1 << 18, "gru": 1 << 15}
-#: Rounds at most with a policy in the loop: one of a large network takes seconds.
+#: The most rounds with a policy in the loop: one of a large network takes seconds.
 POLICY_ROUNDS = 7
 SCHEMA = 1
-#: The folder, below that of the results, of what --train-only measured.
+#: The folder of --train-only's results, below that of the others.
 TRAINING = "training"
 
 
 @dataclass(frozen=True)
 class BenchRequest:
-    """What to measure. steps: of every lane in a round, 0 to choose them by the batch.
+    """A requested benchmark. steps: per lane and round, 0 to choose them by the batch.
 
-    peers: an interpreter that has other implementations installed, "" for this one alone.
-    training: PPO, too; alone: nothing else.
+    peers: an interpreter with other implementations installed, "" for this one alone.
+    training: measure PPO too; alone: only PPO.
     """
 
     env: str
@@ -61,7 +61,7 @@ class BenchRequest:
         return self.steps or max(2 if policy else 8, work // lanes)
 
     def command(self) -> str:
-        """Return the command that measures this."""
+        """Return the command line of this measurement."""
         chosen: list[tuple[str, Iterable[Any]]] = [
             ("--variant", [v for v in self.variants if v]),
             ("--backend", self.backends),
@@ -105,7 +105,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 0 done, 1 unequal work or a claim that does not hold."""
+    """Run the command; return 0, or 1 for unequal work or a claim that does not hold."""
     request = _request(args)
     folder = args.out / TRAINING if request.alone else args.out
     held = folder / f"{request.env}.json"
@@ -142,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def record(request: BenchRequest, progress: Progress) -> dict[str, Any]:
-    """Measure everything that is asked for and return the result."""
+    """Run all requested measurements and return the result."""
     cores = sorted(os.sched_getaffinity(0))
     before = machine.load()
     subjects = [variant_of(request.env, name) for name in request.variants]
@@ -214,7 +214,7 @@ def _cell(
 
 
 def _compared(subject: EnvVariant, results: list[dict[str, Any]]) -> list[str]:
-    """Return the parts that every backend must have to the bit."""
+    """Return the parts that must agree to the bit in every backend."""
     held = [
         held_parts(subject.contract, r["backend"], r["dtype"], r["platform"])
         for r in results
@@ -239,7 +239,7 @@ def _physics_cell(
 def _measured(
     request: BenchRequest, subject: EnvVariant, first: Job, jobs: list[Job], progress: Progress
 ) -> dict[str, Any]:
-    """Return what a cell says of its jobs, which play side by side."""
+    """Return a cell's description of its jobs, which play side by side."""
     left_out: list[str] = []
     results = measure(jobs, subject.contract, request.rounds, progress, left_out)
     return {
@@ -254,7 +254,7 @@ def _measured(
 
 
 def _peer_jobs(request: BenchRequest, subject: EnvVariant, first: Job, work: str) -> list[Job]:
-    """Return the jobs of the peers that are here or may be where --peers says."""
+    """Return the jobs of the baselines that are installed here or in the interpreter of --peers."""
     return [
         replace(
             first,
@@ -269,7 +269,7 @@ def _peer_jobs(request: BenchRequest, subject: EnvVariant, first: Job, work: str
 
 
 def _compiled(cells: list[dict[str, Any]], subject: EnvVariant) -> list[str]:
-    """Return the backends that a policy can be compiled together with."""
+    """Return the backends that can be compiled together with a policy."""
     found: dict[str, None] = {}
     for cell in cells:
         if cell["work"] == "environment" and cell["variant"] == subject.variant.name:
@@ -365,7 +365,7 @@ def _python(path: str) -> str:
 
 
 def _narrowed(request: BenchRequest, args: argparse.Namespace, committed: Any) -> BenchRequest:
-    """Return what was committed, or the part of it that the options choose."""
+    """Return the committed result, or the part that the options choose."""
     then = claims.request_of(committed)
     return replace(
         request,
@@ -383,7 +383,7 @@ def _narrowed(request: BenchRequest, args: argparse.Namespace, committed: Any) -
 
 
 def require(subject: EnvVariant) -> None:
-    """UserError if the variant cannot be measured."""
+    """Raise UserError if the variant cannot be measured."""
     contract, probe = subject.contract, subject.probe
     if probe.problem:
         raise UserError(f"the reference cannot run here: {probe.problem}: {probe.mend}")

@@ -1,4 +1,4 @@
-"""What a benchmark job times: the reference, its runners, a candidate, a trainer."""
+"""Dispatch a benchmark job to its targets: the reference, its runners, a candidate, a trainer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from twinstep.runner.runner import Runner
 
 
 def entries(job: Job) -> list[NamedTarget]:
-    """Return what a job's process measures; empty if the backend has no such way to play."""
+    """Return the targets of a job's process; [] if the backend has no such way to play."""
     subject = job.subject()
     contract = subject.contract
     if job.peer:

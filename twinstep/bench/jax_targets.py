@@ -1,4 +1,4 @@
-"""Players of what `twinstep.make` gives: as it is, and compiled to write no more than is needed."""
+"""Targets for `twinstep.make`: as it is, and compiled to write only the required outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def masked_rollout(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
 
 
 def masked_steps(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
-    """As masked_rollout, step by step: for what cannot be traced."""
+    """As masked_rollout, step by step, for untraceable environments."""
     (state, legal), rows = begun, []
     for drawn in actions:
         state, now = env.step(state, legalise(drawn, np.asarray(legal)))
@@ -43,7 +43,7 @@ def masked_steps(env: Env, begun: Any, actions: Any) -> tuple[Any, Any]:
 
 
 class MadeTarget:
-    """`Env.rollout` as a user calls it, or a loop that obeys the mask; see players.Player."""
+    """`Env.rollout` as a user calls it, or a loop that obeys the mask; see targets.Target."""
 
     def __init__(self, env: Env) -> None:
         self._env = env
@@ -59,7 +59,7 @@ class MadeTarget:
         self._actions: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         self._state, first = self._env.reset(seeds)
         if self._masked:
             self._state = (self._state, first.legal)
@@ -67,19 +67,19 @@ class MadeTarget:
             self._actions = jax.device_put(actions) if self._env.traceable else actions
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         self._steps = None
         self._state, self._steps = self._rollout(self._state, self._actions)
         if self._env.traceable:
             jax.block_until_ready((self._state, self._steps))
 
     def shown(self) -> Fields:
-        """See Player."""
+        """See Target."""
         steps, self._steps = self._steps, None
         return {name: np.asarray(getattr(steps, name)) for name in _SHOWN}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         state = self._state[0] if self._masked else self._state
         named = self._env.frame(state).state
         return {name: np.asarray(value) for name, value in named.items()}
@@ -117,7 +117,7 @@ class CompiledPlay:
 class CompiledTarget:
     """`Env.rollout` inside a compiled function that returns what the reference writes too.
 
-    What it leaves out (`final_obs`) is then never computed. See players.Player.
+    Outputs left out (`final_obs`) are then never computed. See targets.Target.
     """
 
     def __init__(self, env: Env) -> None:
@@ -131,7 +131,7 @@ class CompiledTarget:
         self._actions: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         self._state, first = self._env.reset(seeds)
         size = sum(leaf.nbytes for leaf in jax.tree.leaves(self._state))
         self.about["facts"] = {"Bytes of a lane's state": size / len(seeds)}
@@ -141,18 +141,18 @@ class CompiledTarget:
             self._actions = jax.device_put(actions)
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         self._given = None
         with wide(self._env):
             self._state, self._given = self._compiled(self._state, self._actions)
 
     def shown(self) -> Fields:
-        """See Player."""
+        """See Target."""
         given, self._given = self._given, None
         return {name: np.asarray(value) for name, value in given.items()}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         state = self._state[0] if self._masked else self._state
         named = self._env.frame(state).state
         return {name: np.asarray(value) for name, value in named.items()}
@@ -167,9 +167,9 @@ class CompiledTarget:
 
 
 class UnwrittenJax:
-    """Steps of a JAX candidate that give the last state only; see players.Player.
+    """Steps of a JAX candidate that give the last state only; see targets.Target.
 
-    What the state does not need (observations, rewards where they are no part of it) is never
+    Outputs that the state does not need (observations, rewards outside the state) are never
     computed.
     """
 
@@ -186,13 +186,13 @@ class UnwrittenJax:
         self._actions: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         self._state, _ = self._candidate.reset(self._table.of(seeds))
         with wide(self._candidate):
             self._actions = jax.device_put(actions)
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         with wide(self._candidate):
             self._state = self._compiled(self._state, self._actions)
 
@@ -201,18 +201,18 @@ class UnwrittenJax:
         return {}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         with wide(self._candidate):
             named = jax.vmap(self._candidate.pure.frame)(self._state).state
         return {name: np.asarray(value) for name, value in named.items()}
 
 
 def wide(env: Env | JaxCandidate) -> contextlib.AbstractContextManager[Any]:
-    """Return the context in which an environment's arrays keep their 64 bits."""
+    """Return the context that keeps the 64 bits of an environment's arrays."""
     return jax.enable_x64(True) if env.dtype == "float64" else contextlib.nullcontext()
 
 
 def device_memory() -> int:
-    """Return the peak of memory in use on the first device, 0 where JAX does not know it."""
+    """Return the peak of memory in use on the first device, 0 if JAX does not report it."""
     stats = jax.devices()[0].memory_stats() or {}
     return int(stats.get("peak_bytes_in_use", 0))

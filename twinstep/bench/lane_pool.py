@@ -1,15 +1,15 @@
-"""A reference of one lane at a time, played in threads or in processes, for `twinstep bench`."""
+"""A pool of threads or processes over a single-lane reference, for `twinstep bench`."""
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import shared_memory
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from twinstep._lib.rpc import ChildProcess, serve
 from twinstep.contract import Contract
 from twinstep.frames import Fields
 from twinstep.project import registry
@@ -27,7 +27,7 @@ class Slice(Protocol):
     def play(self, actions: np.ndarray, out: dict[str, np.ndarray]) -> None:
         """Play actions [T, N, P, ...]; out: `obs`, `reward`, `terminated`, `truncated` [T, N, ...].
 
-        As the frames of the contract: with the players' axis.
+        They have the contract's layout, player axis included.
         """
         ...
 
@@ -37,7 +37,7 @@ class Slice(Protocol):
 
 
 class InThreads:
-    """Slices side by side in threads; see players.Player.
+    """Slices side by side in threads; see targets.Target.
 
     make: `module:callable`, called as `make(params, lanes) -> Slice`.
     """
@@ -46,15 +46,15 @@ class InThreads:
         self, make: str, contract: Contract, lanes: int, steps: int, threads: int = 1
     ) -> None:
         self._edges = _edges(lanes, threads)
-        made = registry.load_object(make)
-        self._slices = [made(contract.params, last - first) for first, last in self._edges]
+        factory = registry.load_object(make)
+        self._slices = [factory(contract.params, last - first) for first, last in self._edges]
         shapes = _shapes(contract, lanes, steps)
         self._out = {name: np.zeros(shape, dtype) for name, (dtype, shape) in shapes.items()}
         self._actions = np.zeros((steps, lanes, *contract.action_layout()[1]), np.int32)
         self._pool = ThreadPoolExecutor(threads)
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions [T, N, P, ...] are of every `play`."""
+        """Begin the episodes of seeds u32[N, 2]; every `play` takes the actions [T, N, P, ...]."""
         self._actions = np.array(actions)
         for part, (first, last) in zip(self._slices, self._edges, strict=True):
             part.begin(seeds[first:last])
@@ -70,7 +70,7 @@ class InThreads:
         list(self._pool.map(one, range(len(self._slices))))
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the latest `play`'s outputs [T, N, ...]; the next one overwrites them."""
         return self._out
 
     def state(self) -> Fields:
@@ -79,7 +79,7 @@ class InThreads:
 
 
 class InProcesses:
-    """Slices side by side in processes, which write to shared memory; see players.Player.
+    """Slices side by side in processes that write to shared memory; see targets.Target.
 
     make: as of InThreads.
     """
@@ -93,44 +93,37 @@ class InProcesses:
             self._out[name] = np.ndarray(shape, dtype, self._memory[name].buf)
         self._edges = _edges(lanes, threads)
         names = {name: memory.name for name, memory in self._memory.items()}
-        spawn = multiprocessing.get_context("spawn")
-        self._pipes, self._children = [], []
-        for first, last in self._edges:
-            mine, theirs = spawn.Pipe()
-            asked = (theirs, make, dict(contract.params), names, shapes, first, last)
-            child = spawn.Process(target=_serve, args=asked, daemon=True)
-            child.start()
-            self._pipes.append(mine)
-            self._children.append(child)
+        shared = make, dict(contract.params), names, shapes
+        self._children = [ChildProcess.spawn(_serve, *shared, *edge) for edge in self._edges]
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin the episodes of seeds u32[N, 2]; actions [T, N, P, ...] are of every `play`."""
-        for pipe, (first, last) in zip(self._pipes, self._edges, strict=True):
-            pipe.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
+        """Begin the episodes of seeds u32[N, 2]; every `play` takes the actions [T, N, P, ...]."""
+        for child, (first, last) in zip(self._children, self._edges, strict=True):
+            child.send(("begin", seeds[first:last], np.array(actions[:, first:last])))
         self._answers()
 
     def play(self) -> None:
         """Play all steps."""
-        for pipe in self._pipes:
-            pipe.send(("play",))
+        for child in self._children:
+            child.send(("play",))
         self._answers()
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave, [T, N, ...]; the next one writes over it."""
+        """Return the latest `play`'s outputs [T, N, ...]; the next one overwrites them."""
         return self._out
 
     def state(self) -> Fields:
         """Return the state's fields [N, ...]."""
-        for pipe in self._pipes:
-            pipe.send(("state",))
+        for child in self._children:
+            child.send(("state",))
         return _joined(self._answers())
 
     def _answers(self) -> list[Any]:
-        return [pipe.recv() for pipe in self._pipes]
+        return [child.receive() for child in self._children]
 
     def __del__(self) -> None:
         for child in self._children:
-            child.terminate()
+            child.kill()
         self._out.clear()
         for memory in self._memory.values():
             memory.close()
@@ -146,7 +139,7 @@ def _serve(
     first: int,
     last: int,
 ) -> None:
-    """Be one process of InProcesses."""
+    """Run one process of InProcesses."""
     part: Slice = registry.load_object(make)(params, last - first)
     memory = {name: shared_memory.SharedMemory(name=where) for name, where in names.items()}
     out = {
@@ -154,20 +147,23 @@ def _serve(
         for name, (dtype, shape) in shapes.items()
     }
     actions: Any = None
-    while True:
-        try:
-            asked = pipe.recv()
-        except EOFError:
-            return
-        answer: Any = None
-        if asked[0] == "begin":
-            actions = asked[2]
-            part.begin(asked[1])
-        elif asked[0] == "play":
+
+    def answer(request: tuple[Any, ...]) -> Fields | None:
+        nonlocal actions
+        if request[0] == "begin":
+            actions = request[2]
+            part.begin(request[1])
+        elif request[0] == "play":
             part.play(actions, out)
         else:
-            answer = part.state()
-        pipe.send(answer)
+            return part.state()
+        return None
+
+    serve(pipe, answer, _raised)
+
+
+def _raised(error: BaseException) -> NoReturn:
+    raise error  # ends the process, with its traceback on the terminal
 
 
 def _shapes(

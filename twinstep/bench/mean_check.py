@@ -1,8 +1,8 @@
-"""Proof that backends did like work where bits may differ: means over the lanes.
+"""Check by means over the lanes that backends did comparable work where bits may differ.
 
-Starts and actions are the same for all. What other actions, a constant that is wrong or a lane that
-is left out changes in the mean shows against the spread between lanes; a step that is left out
-shows in what counts steps.
+Starts and actions are the same for all. Other actions, a wrong constant or a skipped lane change
+the mean by more than the spread between lanes allows. A skipped step shows in fields that count
+steps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from twinstep.frames import Fields
 
-#: How many standard errors two means may lie apart.
+#: The most standard errors between two means.
 MOST = 5.0
 
 #: number of lanes -> name -> (mean, standard error).
@@ -21,10 +21,10 @@ Means = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
 def means(shown: Fields, state: Fields, lanes: list[int]) -> Means:
-    """Return the means over the first lanes, for each number of them.
+    """Return the means over the first lanes, for each number of lanes.
 
-    shown: [T, N, ...] of a round, of which the return counts; where nothing is shown, state's
-    fields [N, ...], of which the mean squares do.
+    shown: [T, N, ...] of a round, whose return counts. If it is empty, the mean squares of the
+    state's fields [N, ...] count.
     """
     if "reward" in shown:
         reward = np.asarray(shown["reward"], np.float64)
@@ -44,12 +44,12 @@ def means(shown: Fields, state: Fields, lanes: list[int]) -> Means:
 
 
 def differences(who: str, mine: Means, other: str, theirs: Means) -> list[str]:
-    """Return a sentence for each mean that is too far from the other's, over the same lanes."""
-    found = []
+    """Return a sentence for each mean too far from the other backend's over the same lanes."""
+    sentences = []
     for lanes in mine.keys() & theirs.keys():
         for name in sorted(mine[lanes].keys() & theirs[lanes].keys()):
             (one, wide), (two, broad) = mine[lanes][name], theirs[lanes][name]
-            # Not less than or equal: a NaN is no mean.
+            # Negated, so that a NaN fails.
             if not abs(one - two) <= MOST * float(np.hypot(wide, broad)):
-                found.append(f"{who} has a mean {name} of {one:.4g}, {other} of {two:.4g}")
-    return list(dict.fromkeys(found))
+                sentences.append(f"{who} has a mean {name} of {one:.4g}, {other} of {two:.4g}")
+    return list(dict.fromkeys(sentences))

@@ -31,10 +31,10 @@ def policy_entries(subject: EnvVariant, job: Job) -> list[NamedTarget]:
 
 
 class PolicyTarget:
-    """N lanes that act on what they see; see players.Player, whose actions it does not use.
+    """N lanes that act on their observations; see targets.Target, whose actions it does not use.
 
-    network: whether the network is asked; without it, actions are drawn from the same noise.
-    What a trainer keeps is written: observations, choices, values, rewards and ends.
+    network: False draws the actions from the same noise without the network. The outputs are those
+    that a trainer keeps: observations, choices, values, rewards and ends.
     """
 
     def __init__(self, env: Env, policy: Policy, job: Job, network: bool) -> None:
@@ -55,7 +55,7 @@ class PolicyTarget:
         self._key: Any = None
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """See Player."""
+        """See Target."""
         state, first = self._env.reset(seeds)
         memory = jnp.asarray(self._policy.blank(self._lanes))
         fresh = jnp.ones(self._lanes, bool)
@@ -63,19 +63,19 @@ class PolicyTarget:
         self._key = jax.random.key(1)
 
     def play(self) -> None:
-        """See Player."""
+        """See Target."""
         self._rows = None
         with wide(self._env):
             carry, self._rows = self._compiled(self._carry, self._params, self._key)
         self._carry, self._key = carry[:-1], carry[-1]
 
     def shown(self) -> Fields:
-        """See Player; the observations are those that the network saw."""
+        """See Target; the observations are those that the network saw."""
         rows, self._rows = self._rows, None
         return {name: np.asarray(value) for name, value in rows.items()}
 
     def state(self) -> Fields:
-        """See Player."""
+        """See Target."""
         return {}
 
     def _features(self, obs: Array) -> Array:

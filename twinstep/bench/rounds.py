@@ -1,4 +1,4 @@
-"""One cell of a benchmark: the same batch in every backend, their rounds taken in turn."""
+"""One cell of a benchmark: the same batch in every backend, in interleaved rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Progress = Callable[[str], None]
 
 
 class _Measured:
-    """One player while it is measured: seconds of its rounds, its checksums.
+    """One target under measurement: seconds of its rounds, its checksums.
 
     waited: the same rounds by the parent's clock, which no candidate can reach.
     """
@@ -48,12 +48,12 @@ class _Measured:
 def measure(
     jobs: Sequence[Job], contract: Contract, rounds: int, progress: Progress, left_out: list[str]
 ) -> list[dict[str, Any]]:
-    """Measure all jobs side by side; return one result per player, the reference's first.
+    """Measure all jobs side by side; return one result per target, the reference's first.
 
-    A backend that has no such way to play has no result.
-    jobs: the reference's first, all of one batch. left_out: gets the reason of each peer that
-    fails or does unlike work, which is taken out. Raises Failed if the reference or a backend
-    fails, a checksum differs or a mean is not like the reference's.
+    A backend without such a way to play has no result.
+    jobs: the reference's first, all of one batch. left_out: receives the reason for each baseline
+    that is dropped because it fails or does different work. Raises Failed if the reference or a
+    backend fails, a checksum differs or a mean is too far from the reference's.
     """
     first = jobs[0]
     label = f"{first.variant or first.env}, threads: {first.threads}, lanes: {first.lanes}"
@@ -76,9 +76,9 @@ def measure(
 
         def play(player: _Measured) -> None:
             player.child.ask(("ready", player.number))
-            begun = time.perf_counter()
+            start = time.perf_counter()
             player.seconds.append(player.child.ask(("play", player.number)))
-            player.waited.append(time.perf_counter() - begun)
+            player.waited.append(time.perf_counter() - start)
             player.parts = player.child.ask(("played", player.number))
 
         for job in jobs:
@@ -102,7 +102,7 @@ def measure(
 
 
 def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
-    """Raise Failed with every difference between players that must be equal."""
+    """Raise Failed with every difference between targets that must be equal."""
     comparison = Comparison()
     found = []
     for player in players:
@@ -116,19 +116,19 @@ def _compare(players: list[_Measured], contract: Contract, where: str) -> None:
 
 
 def _require_alike(player: _Measured, first: _Measured, theirs: mean_check.Means) -> None:
-    """Raise Failed if a first round is not like the reference's on average."""
+    """Raise Failed if a first round's means are too far from the reference's."""
     job = player.child.job
     same = job.steps == first.child.job.steps and player.about.get("model") != "another"
     if not same or job.how not in ("least", "make", "physics"):
         return
     mine = player.child.ask(("means", player.number))
-    if found := mean_check.differences(player.who, mine, first.who, theirs):
-        raise Failed(f"unlike work in the first round: {'; '.join(found)}")
+    if sentences := mean_check.differences(player.who, mine, first.who, theirs):
+        raise Failed(f"unlike work in the first round: {'; '.join(sentences)}")
 
 
 def _end(player: _Measured) -> None:
-    ended = player.child.ask(("end", player.number))
-    player.parts = {lanes: {**p, **ended[lanes]} for lanes, p in player.parts.items()}
+    final_digests = player.child.ask(("end", player.number))
+    player.parts = {lanes: {**p, **final_digests[lanes]} for lanes, p in player.parts.items()}
     player.memory = player.child.ask(("memory",))
     player.after = player.child.ask(("after", player.number))
 
@@ -162,14 +162,14 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def ratio(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
-    """Return how many times faster `ours` is than `theirs`, round by round."""
+    """Return the speed-up of `ours` over `theirs`, round by round."""
     work = ours["lanes_played"] * ours["steps"] / (theirs["lanes_played"] * theirs["steps"])
     pairs = zip(ours["seconds"], theirs["seconds"], strict=True)
     return spread([work * slow / fast for fast, slow in pairs])
 
 
 def with_ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add ratios: to the best way to run the reference, to the plain one and to each peer."""
+    """Add ratios: to the best way to run the reference, to the plain one and to each baseline."""
     natives = [r for r in results if is_reference(r)]
     peers = [r for r in results if r["peer"] and not is_reference(r)]
     best = max(natives, key=lambda r: r["rate"]["median"])
@@ -182,5 +182,5 @@ def with_ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def is_reference(result: Mapping[str, Any]) -> bool:
-    """Whether a result is of the reference itself, in one of the ways to run it."""
+    """Return True for a result of the reference itself, in any way to run it."""
     return not result["backend"] and result.get("model", "reference") == "reference"

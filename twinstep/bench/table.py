@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twinstep._lib.markdown import table
 from twinstep.bench import mean_check
 from twinstep.bench.targets import FEW
 from twinstep.bench.training_cell import training_rows
@@ -13,7 +14,7 @@ Result = Mapping[str, Any]
 
 
 def markdown(result: Result) -> str:
-    """Return the whole file: what was measured how, one table per variant, the flag sets."""
+    """Return the whole file: the measurement, one table per variant, the flag sets."""
     parts = [_head(result)]
     for variant in dict.fromkeys(cell["variant"] for cell in result["cells"]):
         cells = [cell for cell in result["cells"] if cell["variant"] == variant]
@@ -71,7 +72,7 @@ def _head(result: Result) -> str:
 
 
 def _equal_work(result: Result) -> str:
-    """Say how it was made sure that all backends did the same work."""
+    """Describe the checks that all backends did the same work."""
     compared = result["cells"][0].get("compared", ["obs"])
     if "obs" in compared:
         return (
@@ -127,7 +128,7 @@ def _training(variant: str, cells: Sequence[Result]) -> str:
 
 
 def _measured(cells: Sequence[Result]) -> str:
-    """Return the table of the reference, the backends and the peers; what is said of the peers."""
+    """Return the table of the reference, backends and baselines, with notes on the baselines."""
     everything = [r for cell in cells for r in cell["results"]]
     peers = list(dict.fromkeys(r["name"] for r in everything if _is_peer(r)))
     rows = [["threads", "lanes", "backend", "M steps/s", "to the best reference",
@@ -141,20 +142,20 @@ def _measured(cells: Sequence[Result]) -> str:
         rows += [_row(cell, r, peers) for r in shown]
     notes = {r["name"]: r["note"] for r in everything if _is_peer(r)}
     notes |= {text: "" for cell in cells for text in cell.get("left_out", ())}
-    said = "".join(
+    note_lines = "".join(
         f"\n- {name}: {note}" if note else f"\n- not measured: {name}"
         for name, note in notes.items()
     )
-    return _table(rows) + (f"\n\nOther implementations:\n{said}" if said else "")
+    return _table(rows) + (f"\n\nOther implementations:\n{note_lines}" if note_lines else "")
 
 
 def _facts(cells: Sequence[Result]) -> dict[str, float]:
-    """Return what is said of the work itself, by name."""
-    found: dict[str, float] = {}
+    """Return facts about the work itself, by name."""
+    facts: dict[str, float] = {}
     for cell in cells:
         for result in cell["results"]:
-            found |= result.get("facts", {})
-    return found
+            facts |= result.get("facts", {})
+    return facts
 
 
 def _is_peer(result: Result) -> bool:
@@ -163,8 +164,8 @@ def _is_peer(result: Result) -> bool:
 
 def _ways(cells: Sequence[Result]) -> list[str]:
     """Return the names of all ways to run the reference."""
-    found = [r for cell in cells for r in cell["results"] if not r["backend"] and not _is_peer(r)]
-    return list(dict.fromkeys(r["name"] for r in found))
+    results = [r for cell in cells for r in cell["results"] if not r["backend"] and not _is_peer(r)]
+    return list(dict.fromkeys(r["name"] for r in results))
 
 
 def _row(cell: Result, result: Result, peers: Sequence[str]) -> list[str]:
@@ -193,7 +194,7 @@ def _row(cell: Result, result: Result, peers: Sequence[str]) -> list[str]:
 
 
 def first_extra(result: Result) -> float:
-    """Return how many seconds longer the first call took than the second: compilation."""
+    """Return the seconds of compilation: the first call's minus the second's."""
     return max(0.0, result["first_call_seconds"] - result["second_call_seconds"])
 
 
@@ -250,16 +251,15 @@ def _number(value: float) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    return "\n".join(table(rows, " --- "))
 
 
 def _all(result: Result, name: str) -> list[str]:
-    found = (r.get(name) for cell in result["cells"] for r in cell["results"])
-    return list(dict.fromkeys(value for value in found if value))
+    values = (r.get(name) for cell in result["cells"] for r in cell["results"])
+    return list(dict.fromkeys(value for value in values if value))
 
 
 def _newest(isa: Sequence[str]) -> list[str]:
-    """Return the flags that tell what arithmetic is at hand; all of them are in the JSON."""
-    told = ("sse2", "avx", "avx2", "fma", "avx512f", "avx512vl", "asimd", "sve")
-    return [flag for flag in told if flag in isa]
+    """Return the flags of the available vector arithmetic; the JSON has all flags."""
+    shown = ("sse2", "avx", "avx2", "fma", "avx512f", "avx512vl", "asimd", "sve")
+    return [flag for flag in shown if flag in isa]

@@ -1,4 +1,4 @@
-"""What `twinstep bench` measures: N lanes that play T steps with given actions in one call."""
+"""The targets of `twinstep bench`: N lanes that play T steps with given actions in one call."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.protocols import offers
 
 AUTO_RESET = "same-step"
-#: Lanes that a reference plays without `OracleRef.bench`: each costs the same, and is slow.
+#: Lanes of a reference without `OracleRef.bench`: each costs the same, and is slow.
 FEW = 16
 
 
 class Target(Protocol):
-    """One implementation under measurement, its memory set aside before the clock runs."""
+    """One implementation under measurement; it allocates its memory before the clock runs."""
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin episodes of seeds u32[N, 2]; actions [T, N, P, ...] are those of every `play`.
+        """Begin episodes of seeds u32[N, 2]; every `play` takes the actions [T, N, P, ...].
 
-        Converts and copies what it needs. May be called again.
+        Converts and copies its inputs. May be called again.
         """
         ...
 
     def play(self) -> None:
-        """Play all T steps from where the latest call ended; only this is timed."""
+        """Continue for T steps from the latest call's end; only this is timed."""
         ...
 
     def shown(self) -> Fields:
-        """Return what the latest `play` gave: `obs`, `reward`, `terminated`, `truncated`.
+        """Return the latest `play`'s `obs`, `reward`, `terminated` and `truncated` [T, N, ...].
 
-        Arrays [T, N, ...]; the player's axis may be left out where there is one player, and
-        `truncated` where nothing is. Called once after a `play`.
+        The player axis may be missing if there is one player, and `truncated` if nothing is
+        truncated. Called once after a `play`.
         """
         ...
 
     def state(self) -> Fields:
-        """Return the state's fields [N, ...] as they are now."""
+        """Return the current state's fields [N, ...]."""
         ...
 
-    # Optional: dtype and platform, as a candidate's; about, what is known after the first call;
-    # ready(), called before a `play`, not timed; after(), what is known after the last one.
+    # Optional: dtype and platform, as a candidate's; about, facts after the first call; ready(),
+    # called untimed before a `play`; after(), facts after the last one.
 
 
 class NamedTarget(NamedTuple):
-    """A player with the name it has in the table; about: flags and the like, for the result.
+    """A target with its name in the table. about: flags and the like, for the result.
 
-    `facts` in about are numbers by name that the variant's table shows: what the work is like.
+    `facts` in about describe the work: numbers by name, shown at the variant's table.
     """
 
     name: str
@@ -63,16 +63,15 @@ class NamedTarget(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """What one child process measures; a job can be pickled.
+    """The work of one measured child process, picklable.
 
-    backend: a candidate's name, or "" for the reference. how: `least`, the backend's fastest
-    way that writes what the reference writes; `make`, what `twinstep.make(...).rollout` costs,
-    in new memory and with `final_obs`; `physics`, steps that write nothing; `ppo`, training; or a
-    policy's name.
-    played: lanes of the batch that this backend plays, the first ones. cores: the processors it is
-    pinned to, one per thread. peer: the name of another implementation that is measured, and not
-    the backend; python: the interpreter that has it, "" for this one. folder, variables: the
-    checkout that it runs in, "" for this one, and what its process is told.
+    backend: a candidate's name, or "" for the reference. how: `least`, the backend's fastest way to
+    write the reference's outputs; `make`, `twinstep.make(...).rollout` with new memory and
+    `final_obs`; `physics`, steps that write nothing; `ppo`, training; or a policy's name.
+    played: the number of first lanes of the batch that this backend plays. cores: the processors
+    that it is pinned to, one per thread. peer: the name of a baseline to measure in place of the
+    backend; python: its interpreter, "" for this one. folder: the checkout that it runs in, ""
+    for this one. variables: further environment variables.
     """
 
     env: str
@@ -90,7 +89,7 @@ class Job:
 
     @property
     def threads(self) -> int:
-        """As many as cores."""
+        """The number of threads: one per core."""
         return len(self.cores)
 
     def subject(self) -> EnvVariant:

@@ -16,12 +16,12 @@ from twinstep.plans import CHUNK, PPO
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 
-#: Rounds at most: one of the reference takes long.
+#: The most rounds: one of the reference takes long.
 ROUNDS = 5
 
 
 def ppo_of(subject: EnvVariant) -> PPO:
-    """Return the settings that level 4 trains with. UserError if the contract has none."""
+    """Return level 4's training settings. Raises UserError if the contract has none."""
     plan = subject.contract.transfer
     if plan is None:
         raise UserError(f"{subject.label} declares no training (`transfer`): choose a --variant")
@@ -29,9 +29,9 @@ def ppo_of(subject: EnvVariant) -> PPO:
 
 
 def trained(subjects: Sequence[EnvVariant]) -> list[EnvVariant]:
-    """Return those that declare a training; if none of them does, all of their environment.
+    """Return the variants that declare a training, else all such variants of their environment.
 
-    UserError if it has none.
+    Raises UserError if there is none.
     """
     every = registry.subjects(subjects[0].env, {})
     found = _declaring(subjects) or _declaring(every)
@@ -54,8 +54,8 @@ def training_cell(
 ) -> dict[str, Any]:
     """Train in the reference and in each backend, side by side, CHUNK batches in each round.
 
-    Raises Failed unless all that play outside a compiled program have learned the same policy, bit
-    for bit, from the same seed: then they did the same work.
+    Raises Failed unless all backends outside a compiled program learn the same policy, bit for bit,
+    from the same seed, which proves the same work.
     """
     ppo, rounds = ppo_of(subject), min(rounds, ROUNDS)
     variant = subject.variant.name
@@ -77,7 +77,7 @@ def training_cell(
 
 
 def _require_one_policy(contract: Contract, results: list[dict[str, Any]]) -> None:
-    """Raise Failed if a backend that claims the reference's bits has learned something else."""
+    """Raise Failed if a backend that claims the reference's bits learned another policy."""
     reference = next(r["policy"] for r in results if not r["backend"])
     for result in results:
         held = held_parts(contract, result["backend"], result["dtype"], result["platform"])
@@ -94,7 +94,7 @@ def _with_share(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _model_work(result: Mapping[str, Any]) -> str:
-    """Return the billions of operations a second of the network, within the whole of the time."""
+    """Return the network's GFLOP/s over the whole time."""
     if "flops" not in result:
         return "not recorded"
     return f"{result['flops'] * result['rate']['median'] / 1e9:.3g}"

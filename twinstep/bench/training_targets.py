@@ -1,4 +1,4 @@
-"""PPO as it trains, measured: the same policy network, the same steps, in each backend."""
+"""Targets that train PPO: the same policy network and the same steps in each backend."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def training_entries(subject: EnvVariant, job: Job) -> list[NamedTarget]:
 
 
 class TrainingTarget:
-    """Trains one policy; a `play` is some batches of it. See players.Player.
+    """Train one policy; a `play` is some batches of it. See targets.Target.
 
     The job's actions are not used: the policy acts. Its lanes are the PPO's own.
     """
@@ -44,19 +44,19 @@ class TrainingTarget:
         self._trainer = Trainer(own, ppo)
         self._batches = max(1, job.steps // ppo.steps)
         policy = self._trainer.policy
-        #: Operations an environment step, of the network alone.
+        #: The network's operations per environment step.
         flops = of_an_iteration(policy, ppo) / (ppo.lanes * ppo.steps)
         self.about = {"parameters": parameters(policy), "flops": flops}
         self._carry: Any = None
         self._rounds: list[float] = []
 
     def begin(self, seeds: np.ndarray, actions: np.ndarray) -> None:
-        """Begin to train anew, from the training seed 0."""
+        """Restart training from training seed 0."""
         self._carry = self._trainer.begin([0])
         self._rounds = []
 
     def play(self) -> None:
-        """Train some batches more."""
+        """Train some more batches."""
         learner, player = self._carry
         self._env.seconds = 0.0
         if self._chunk:
@@ -70,7 +70,7 @@ class TrainingTarget:
         self._rounds.append(self._env.seconds)
 
     def shown(self) -> Fields:
-        """Return nothing: `after` says what was learned."""
+        """Return nothing: `after` returns the policy's hash."""
         return {}
 
     def state(self) -> Fields:
@@ -81,7 +81,7 @@ class TrainingTarget:
         """Return the hash of the policy, and each round's seconds in the environment.
 
         Both are left out where environment and network are one compiled program: its floats may be
-        rounded otherwise, and its time cannot be told apart.
+        rounded differently, and its time cannot be split.
         """
         if self._chunk:
             return {}

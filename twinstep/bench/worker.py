@@ -1,8 +1,8 @@
-"""A child process that is measured: `python -m twinstep.bench.worker FD`, and the parent's end.
+"""A measured child process, `python -m twinstep.bench.worker FD`, and the parent's end.
 
-Each backend and number of threads has its own: XLA and rayon size their thread pools when
-they start, and memory that one backend used would count for the next. The parent asks for
-one round after the other, so that the rounds of all backends alternate.
+Each backend and number of threads has its own: XLA and rayon size their thread pools at start,
+and one backend's memory would count for the next. The parent requests one round at a time, so
+that the rounds of all backends alternate.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from twinstep._lib import rpc
 from twinstep.bench.checksum import Checksum, Digests
 from twinstep.bench.dispatch import entries
 from twinstep.bench.mean_check import Means, means
@@ -29,11 +28,11 @@ from twinstep.env.timestep import lane_seeds
 from twinstep.errors import UserError
 from twinstep.frames import Fields
 
-#: Seconds a child may take for one answer; a peer, which is given up for less, may take fewer.
+#: The limit of one answer in seconds; shorter for a baseline, which may be dropped.
 PATIENCE, PEERS_PATIENCE = 1200.0, 240.0
-#: What every child runs under, beside the number of threads. Memory that was freed is used
-#: again: new memory costs more than the games, and others write to arrays set aside before.
-#: Compiled programs are not taken from the disk, or compile seconds would be those of reading.
+#: Environment variables of every child, in addition to the number of threads. Freed memory is
+#: reused: new memory costs more than the games, and other targets write to preallocated arrays.
+#: The compilation cache is off: compile seconds would be those of reading it.
 #: No process takes a device's whole memory, because several run side by side.
 ENVIRONMENT = {
     "MALLOC_MMAP_MAX_": "0",
@@ -54,19 +53,13 @@ class Child:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._end, other = Pipe()
         variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads)) | dict(job.variables)
-        with other:
-            self._process = subprocess.Popen(
-                [job.python or sys.executable, "-m", "twinstep.bench.worker", str(other.fileno())],
-                env=os.environ | variables,
-                cwd=job.folder or None,
-                pass_fds=[other.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=self._errors,
-                stderr=self._errors,
-            )
+        program = [job.python or sys.executable, "-m", "twinstep.bench.worker"]
+        self._child = rpc.ChildProcess.run(
+            lambda descriptor: [*program, str(descriptor)],
+            os.environ | variables,
+            cwd=job.folder or None,
+        )
         try:
             self.facts: dict[str, Any] = self.ask(job)
         except BaseException:
@@ -74,15 +67,15 @@ class Child:
             raise
 
     def ask(self, request: Any) -> Any:
-        """Send a request and return its answer. Failed or UserError if the child says so."""
+        """Send a request and return its answer. Raises the child's Failed or UserError."""
+        patience = PEERS_PATIENCE if self.job.peer else PATIENCE
         try:
-            self._end.send(request)
-            patience = PEERS_PATIENCE if self.job.peer else PATIENCE
-            if not self._end.poll(patience):
-                raise Failed(f"{self._who()} gave no answer for {patience:.0f} s")
-            answer = self._end.recv()
-        except (EOFError, ConnectionError):
-            raise Failed(f"{self._who()} ended: {self._last_words()}") from None
+            answer = self._child.ask(request, patience)
+        except rpc.Silent:
+            raise Failed(f"{self._who()} gave no answer for {patience:.0f} s") from None
+        except rpc.Ended as end:
+            text = self._child.last_words() or f"exit code {end.code}"
+            raise Failed(f"{self._who()} ended: {text}") from None
         if isinstance(answer, UserError):
             raise answer
         if isinstance(answer, Failed):
@@ -91,13 +84,7 @@ class Child:
 
     def close(self) -> None:
         """End the process. May be called again."""
-        self._end.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        self._errors.close()
+        self._child.close(5.0)
 
     def __enter__(self) -> Child:
         return self
@@ -108,15 +95,9 @@ class Child:
     def _who(self) -> str:
         return f"the process of {self.job.peer or self.job.backend or 'the reference'}"
 
-    def _last_words(self) -> str:
-        self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
-        return said[-1] if said else f"exit code {self._process.returncode}"
-
 
 class _Host:
-    """The child's side: the players of one job."""
+    """The child's side: the targets of one job."""
 
     def __init__(self, job: Job) -> None:
         os.sched_setaffinity(0, job.cores)
@@ -130,7 +111,7 @@ class _Host:
         self._shown: dict[int, Fields] = {}
 
     def facts(self) -> dict[str, Any]:
-        """Return what the players are, and where they run."""
+        """Return the targets' names, dtype and platform."""
         players = [entry.player for entry in self._entries]
         return {
             "names": [entry.name for entry in self._entries],
@@ -139,7 +120,7 @@ class _Host:
         }
 
     def warm(self, number: int) -> dict[str, Any]:
-        """Play twice, then begin anew; return what the first time cost more."""
+        """Play twice, then begin again; return the seconds of both."""
         player = self._entries[number].player
         player.begin(self._seeds, self._actions)
         first, second = _timed(player.play), _timed(player.play)
@@ -148,7 +129,7 @@ class _Host:
         return about | {"first_call_seconds": first, "second_call_seconds": second}
 
     def ready(self, number: int) -> None:
-        """Do what a player does before its clock runs."""
+        """Run a target's untimed preparation."""
         getattr(self._entries[number].player, "ready", lambda: None)()
 
     def play(self, number: int) -> float:
@@ -156,14 +137,14 @@ class _Host:
         return _timed(self._entries[number].player.play)
 
     def played(self, number: int) -> dict[str, Digests]:
-        """Return the checksums since the beginning, {} of a player that writes nothing."""
+        """Return the checksums since the beginning, {} for a target that writes nothing."""
         self._shown[number] = shown = self._entries[number].player.shown()
         if not shown:
             return {}
         return {lanes: total.add(shown) for lanes, total in self._sums[number].items()}
 
     def means(self, number: int) -> Means:
-        """Return what the latest round was like on average."""
+        """Return the means of the latest round."""
         state = self._entries[number].player.state()
         return means(self._shown[number], state, [int(lanes) for lanes in self._sums[number]])
 
@@ -173,20 +154,20 @@ class _Host:
         return {lanes: total.state(fields) for lanes, total in self._sums[number].items()}
 
     def after(self, number: int) -> dict[str, Any]:
-        """Return what a player knows after its last round."""
+        """Return a target's facts after its last round."""
         return dict(getattr(self._entries[number].player, "after", dict)())
 
     def memory(self) -> dict[str, int]:
-        """Return peaks in bytes: before the players were made, now, and on the device."""
-        found = {"before": self._before, "peak": peak_memory()}
+        """Return peaks in bytes: before the targets were built, now, and on the device."""
+        peaks = {"before": self._before, "peak": peak_memory()}
         if "twinstep.bench.jax_targets" in sys.modules:
             from twinstep.bench.jax_targets import device_memory
 
-            found["device"] = device_memory()
-        return found
+            peaks["device"] = device_memory()
+        return peaks
 
     def _checksums(self) -> dict[str, Checksum]:
-        """A reference that plays few lanes is compared in these, all others in all too."""
+        """Return the checksums over the reference's few lanes, and over all played ones."""
         counts = dict.fromkeys([min(FEW, self._job.played), self._job.played])
         return {str(lanes): Checksum(self._contract, lanes) for lanes in counts}
 
@@ -205,31 +186,33 @@ def peak_memory() -> int:
 
 
 def _timed(act: Callable[[], Any]) -> float:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     act()
-    return time.perf_counter() - begun
+    return time.perf_counter() - start
 
 
 def _serve(end: Connection) -> None:
     host: Any = None
-    while True:
-        try:
-            request = end.recv()
-        except (EOFError, KeyboardInterrupt):
-            return
-        try:
-            if isinstance(request, Job):
-                host = _Host(request)
-                answer = host.facts()
-            else:
-                method, *args = request
-                answer = getattr(host, method)(*args)
-        except UserError as error:
-            answer = UserError(str(error))
-        except Exception as error:  # candidates and bridges raise anything
-            first = str(error).strip().partition("\n")[0]
-            answer = Failed(f"{type(error).__name__}: {first}")
-        end.send(answer)
+
+    def answer(request: Any) -> Any:
+        nonlocal host
+        if isinstance(request, Job):
+            host = _Host(request)
+            return host.facts()
+        method, *args = request
+        return getattr(host, method)(*args)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        rpc.serve(end, answer, _failure)
+
+
+def _failure(error: BaseException) -> Exception:
+    if isinstance(error, UserError):
+        return UserError(str(error))
+    if not isinstance(error, Exception):
+        raise error
+    first = str(error).strip().partition("\n")[0]  # candidates and bridges raise anything
+    return Failed(f"{type(error).__name__}: {first}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Comparison: where two arrays of frames differ, under the gates of the contract."""
+"""Compare two arrays of frames under the gates of the contract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.nda
     """Return, element by element, where the candidate fails a lockstep gate.
 
     Exact gates compare bits: -0.0 differs from 0.0, and a NaN equals any NaN at its place.
-    The comparison is made in the oracle's dtype.
+    The comparison uses the oracle's dtype.
     """
     if gate.exact:
         if candidate.dtype != oracle.dtype:  # a float32 candidate of a float64 reference
@@ -53,7 +53,7 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Named:
-    """A gate other than lockstep, the frame path it is for, and what reports call it."""
+    """A gate other than lockstep, its frame path, and its name in reports."""
 
     name: str
     path: str
@@ -64,9 +64,9 @@ class Named:
 class Rules:
     """The gates of one candidate by frame path, and of its modules' outputs.
 
-    outputs: (module, output) -> what one call must satisfy. named: every gate but lockstep ones,
-    further ones too, with its name. placed: what one step from placed states must satisfy; the
-    quantiles of a resync gate too, see `broken_shares`.
+    outputs: (module, output) -> the gate of one call. named: every gate other than lockstep, with
+    its name. placed: the gates of one step from placed states. The quantiles of a resync gate apply
+    there too; see `broken_shares`.
     """
 
     gates: dict[str, Gate]
@@ -109,22 +109,22 @@ class Rules:
         return [named for named in self.named if isinstance(named.gate, Resync | Window)]
 
     def horizons(self) -> list[Named]:
-        """Gates on how long episodes stay together."""
+        """Gates on the number of steps before episodes diverge."""
         return [named for named in self.named if isinstance(named.gate, Horizon)]
 
     def averages(self) -> list[Named]:
-        """Gates on what whole episodes are like on average."""
+        """Gates on averages over whole episodes."""
         return [named for named in self.named if isinstance(named.gate, Averages)]
 
     def one_step(self) -> dict[str, Lockstep]:
-        """What one step from the oracle's state must satisfy, path by path.
+        """Return the gates of one step from the oracle's state, by path.
 
         A resync or window gate gives its maximum as tolerance.
         """
         return {path: _once(gate) for path, gate in self.gates.items()}
 
     def from_placed(self) -> dict[str, Lockstep]:
-        """What each step from a placed state must satisfy, path by path, as `one_step`."""
+        """Return the gates of each step from a placed state, by path; see `one_step`."""
         return {path: _once(gate) for path, gate in self.placed.items()}
 
 
@@ -141,12 +141,12 @@ def frames_differ(
     Only paths with a difference are returned.
     """
     leading = oracle["reward"].ndim - 1
-    found = {}
+    differences = {}
     for path, gate in gates.items():
         wrong = differs(oracle[path], candidate[path], gate)
         if wrong.any():
-            found[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
-    return found
+            differences[path] = wrong.reshape(*wrong.shape[:leading], -1).any(-1)
+    return differences
 
 
 def broken_shares(

@@ -1,8 +1,8 @@
-"""As shipped: what `twinstep.make` returns, compared with the reference over several episodes.
+"""Compare the steps of `twinstep.make` under auto-reset with the reference, over several episodes.
 
-The oracle is recorded under same-step auto-reset, episode after episode in each lane. What
-next-step auto-reset must give follows from that recording: the same steps, with one more
-after each end, in which the lane waits.
+The oracle is recorded under same-step auto-reset, episode after episode in each lane. The
+expected steps of next-step auto-reset follow from that recording: one more step after each end,
+in which the lane waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
 
 
 class ExpectedSteps(NamedTuple):
-    """What an environment must return. steps[t] follows from actions[t]; valid where it exists.
+    """Expected steps of an environment. steps[t] follows from actions[t]; valid where it exists.
 
     actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
     """
@@ -34,14 +34,14 @@ class ExpectedSteps(NamedTuple):
 def expected_of(
     contract: Contract, frames: dict[str, np.ndarray], actions: np.ndarray
 ) -> ExpectedSteps:
-    """Return what same-step auto-reset must give, from a recording's frames [T + 1, N, ...]."""
+    """Return the expected steps of same-step auto-reset from recorded frames [T + 1, N, ...]."""
     heads = {name: frames[name][1:] for name in (*HEADS, "final_obs") if name in frames}
     valid = np.ones(actions.shape[:2], bool)
     return ExpectedSteps(actions, _squeezed(contract, heads), valid)
 
 
 def first_episodes(expected: ExpectedSteps) -> ExpectedSteps:
-    """Return what no auto-reset must give: each lane up to the end of its first episode."""
+    """Return the expected steps without auto-reset: each lane up to its first episode's end."""
     ended = expected.heads["terminated"] | expected.heads["truncated"]
     before = np.cumsum(ended, 0) - ended
     whole = without_resets(expected)
@@ -49,13 +49,13 @@ def first_episodes(expected: ExpectedSteps) -> ExpectedSteps:
 
 
 def without_resets(expected: ExpectedSteps) -> ExpectedSteps:
-    """Return what each step gives if nothing is reset after it."""
+    """Return the expected steps if no lane is reset after them."""
     heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
     return expected._replace(heads=heads | {"obs": heads["final_obs"]})
 
 
 def each_step(expected: ExpectedSteps) -> ExpectedSteps:
-    """Return the steps [T, N] side by side, as one step of T * N lanes."""
+    """Return the steps [T, N] as one step of T * N lanes."""
 
     def beside(values: np.ndarray) -> np.ndarray:
         return values.reshape(1, -1, *values.shape[2:])
@@ -65,20 +65,20 @@ def each_step(expected: ExpectedSteps) -> ExpectedSteps:
 
 
 def waiting(contract: Contract, expected: ExpectedSteps) -> ExpectedSteps:
-    """Return what next-step auto-reset must give: after each end one step more.
+    """Return the expected steps of next-step auto-reset: one more step after each end.
 
-    Lanes get different lengths; they are cut to the recording's own, so that nothing but
-    recorded steps is compared.
+    Lanes get different lengths. They are cut to the recording's, so that only recorded steps are
+    compared.
     """
     ended = expected.heads["terminated"] | expected.heads["truncated"]
     steps, lanes = ended.shape
     heads = {name: np.zeros_like(values) for name, values in expected.heads.items()}
     actions, valid = np.zeros_like(expected.actions), np.zeros(ended.shape, bool)
     for lane in range(lanes):
-        # Row t of the recording moves down by the ends before it.
+        # Row t of the recording moves down by the number of ends before it.
         moved = np.arange(steps) + np.cumsum(ended[:, lane]) - ended[:, lane]
-        kept = moved < steps
-        to, source = moved[kept], np.flatnonzero(kept)
+        inside_rows = moved < steps
+        to, source = moved[inside_rows], np.flatnonzero(inside_rows)
         actions[to, lane] = expected.actions[source, lane]
         valid[to, lane] = True
         for name, values in expected.heads.items():
@@ -144,7 +144,7 @@ def mismatch(
     gates: dict[str, Lockstep],
     lanes: np.ndarray | None = None,
 ) -> str:
-    """Say where an environment's steps [T, N, ...] first differ from what they must be; "" if not.
+    """Describe the first difference of an environment's steps [T, N, ...] from the expected; or "".
 
     lanes: which lanes of `got` are the recorded ones; all, in order, if None.
     """
@@ -184,7 +184,7 @@ def _first(name: str, want: Any, value: Any, gate: Lockstep) -> tuple[str, Any, 
 
 
 def _squeezed(contract: Contract, heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Bring a recording's arrays into TimeStep's layout: no player's axis for one player."""
+    """Bring a recording's arrays into TimeStep's layout: no player axis for one player."""
     if contract.players > 1:
         return heads
     return {name: values[:, :, 0] if name in _BY_PLAYER else values

@@ -1,8 +1,8 @@
-"""Compare what whole episodes of continuous physics are like on average, by a test of equivalence.
+"""Compare averages over whole episodes of continuous physics by a test of equivalence (TOST).
 
-Episodes that have parted can no longer be compared step by step. What is left is their
-distribution: the return, and of each element of an observation or a state the mean over an episode
-and that of its square. Each of them must be shown to be equivalent, not only not seen to differ.
+Episodes that have diverged can no longer be compared step by step, but their distributions can:
+the return, and for each element of an observation or state the mean of it and of its square over
+an episode. Each average must be shown to be equivalent; the lack of a difference is not enough.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from twinstep.contract import Contract
 from twinstep.drivers import Driver
 from twinstep.frames import Start, take_lanes, unflatten
 from twinstep.gates import Averages
-from twinstep.inputs.batching import FEW, lanes_of
+from twinstep.inputs.batching import FEW, chunk_lanes
 from twinstep.reference.trace_file import ChunkFile
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import Runner
@@ -41,7 +41,7 @@ class _Sums:
         self.steps, self._alive = np.zeros(self.lanes), np.ones(self.lanes, bool)
 
     def add(self, frames: Rows, lanes: slice = slice(None)) -> None:
-        """Take in frames of steps, path -> [T, n, ...]."""
+        """Add frames of steps, path -> [T, n, ...]."""
         ended = frames["terminated"] | frames["truncated"]
         valid = (np.cumsum(ended, 0) - ended == 0) & self._alive[lanes]
         self._alive[lanes] &= ~ended.any(0)
@@ -68,10 +68,10 @@ class _Sums:
 def check_averages(
     runner: Runner, traces: TraceSet, rules: Rules, driver: Driver | None
 ) -> tuple[Outcome, list[str]]:
-    """Compare the averages of whole episodes; returns also one line for each that fails.
+    """Compare the averages of whole episodes; return also one line for each that fails.
 
-    driver: acts on what the candidate shows. None where the recorded actions depend on no frame:
-    they are played again.
+    driver: acts on the candidate's frames. None where the recorded actions depend on no frame: they
+    are replayed.
     """
     outcome, broken = Outcome(), []
     gates = rules.averages()
@@ -100,7 +100,7 @@ def check_averages(
 
 
 def _compare(named: Named, found: dict, outcome: Outcome) -> list[str]:
-    """Test each average; note how far the intervals reach, and return what is not equivalent."""
+    """Test each average, record the intervals' ends, and return a line for each failure."""
     assert isinstance(named.gate, Averages)
     margin, reach, closest, broken = named.gate.margin, -1.0, "", []
     for name, parts in found.items():
@@ -134,16 +134,16 @@ def _compare(named: Named, found: dict, outcome: Outcome) -> list[str]:
 def _played(
     runner: Runner, chunk: ChunkFile, driver: Driver | None
 ) -> Iterator[tuple[slice, Rows]]:
-    """Yield lanes and their frames, path -> [T, n, ...], those of the reset left out."""
+    """Yield lanes and their frames, path -> [T, n, ...], without the reset's."""
     if driver is None:
         parts = runner.windows(
-            chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+            chunk.starts, chunk.window_actions, chunk.windows, chunk_lanes(runner.contract)
         )
         next(parts)
         for frames in parts:
             yield slice(None), frames
         return
-    # A batch of the size in which single steps are compiled anyway.
+    # The batch size for which single steps are compiled anyway.
     for begin in range(0, chunk.lanes, FEW):
         lanes = np.arange(begin, min(begin + FEW, chunk.lanes))
         padded = np.concatenate([lanes, np.repeat(lanes[:1], FEW - len(lanes))])
@@ -155,7 +155,7 @@ def _played(
 
 
 def _driven(runner: Runner, starts: Start, driver: Driver) -> Iterator[Rows]:
-    """Let a driver play on the candidate until all lanes have ended; yields a step at a time."""
+    """Let a driver play on the candidate until all lanes have ended; yield one step at a time."""
     contract = runner.contract
     act = driver(contract, starts, None)
     state, named = runner.reset(starts)

@@ -1,4 +1,4 @@
-"""Replay whole episodes of continuous physics without correction, and see how long they agree."""
+"""Replay whole episodes of continuous physics uncorrected and count the steps that agree."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from twinstep.compare.arrays import Rules, error
 from twinstep.compare.lockstep import Outcome
 from twinstep.gates import Horizon
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.reference.trace_file import ChunkFile
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import Runner
 
 
 def check_horizons(runner: Runner, traces: TraceSet, rules: Rules) -> tuple[Outcome, list[str]]:
-    """Compare how long episodes stay together; returns also one line for each gate broken.
+    """Count the steps before episodes diverge; return also one line for each broken gate.
 
-    A gate's paths part together: where the first of them does. An episode that ends before counts
+    A gate's paths diverge where the first of them does. An episode that ends before that counts
     with its length, which can only lower the median.
     """
     outcome, broken = Outcome(), []
@@ -57,12 +57,12 @@ def check_horizons(runner: Runner, traces: TraceSet, rules: Rules) -> tuple[Outc
 def _part(
     runner: Runner, chunk: ChunkFile, groups: dict[tuple[str, Horizon], list[str]]
 ) -> dict[tuple[str, Horizon], np.ndarray]:
-    """Return for each gate after how many steps each lane parts, i64[N]."""
+    """Return for each gate the steps before each lane diverges, i64[N]."""
     parted = {key: chunk.lengths.astype(np.int64).copy() for key in groups}
     together = {key: np.ones(chunk.lanes, bool) for key in groups}
     paths = sorted({path for group in groups.values() for path in group})
     parts = runner.windows(
-        chunk.starts, chunk.window_actions, chunk.windows, lanes_of(runner.contract)
+        chunk.starts, chunk.window_actions, chunk.windows, chunk_lanes(runner.contract)
     )
     for number, got in enumerate(parts):
         first = 0 if number == 0 else (number - 1) * WINDOW + 1

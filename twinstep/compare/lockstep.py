@@ -1,4 +1,4 @@
-"""Replay recorded episodes on a candidate and find where each first differs."""
+"""Replay recorded episodes on a candidate and find each one's first difference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from twinstep.compare.arrays import Miss, first_misses, frames_differ
 from twinstep.frames import Start, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes
 from twinstep.reference.cache import TraceSet
 from twinstep.reference.trace_file import ChunkFile, digests
 from twinstep.runner.runner import Runner
@@ -17,10 +17,10 @@ from twinstep.runner.runner import Runner
 
 @dataclass(frozen=True)
 class FirstDifference:
-    """One episode that differs: its number, where, and the case that shows it.
+    """One episode that differs: its number, the place, and the case that shows it.
 
-    kind: as in `cases.Case`. An `episode` has the actions so far; a `step` (resync and window
-    gates) the oracle's state and the actions from there; a `restart` the terminal state.
+    kind: as in `diagnosis.case.Case`. An `episode` has the actions so far; a `step` (resync and
+    window gates) the oracle's state and the actions from there; a `restart` the terminal state.
     """
 
     episode: int
@@ -33,7 +33,7 @@ class FirstDifference:
 
 @dataclass
 class Outcome:
-    """What a comparison covered and found. numbers: measured. lines: the same for a reader."""
+    """The coverage and result of a comparison. numbers: measured. lines: the same as text."""
 
     episodes: int = 0
     steps: int = 0
@@ -65,8 +65,8 @@ def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep])
 def _replay(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
 ) -> list[Miss]:
-    found: dict[int, Miss] = {}
-    lanes = lanes_of(runner.contract)
+    misses: dict[int, Miss] = {}
+    lanes = chunk_lanes(runner.contract)
     parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
     for number, got in enumerate(parts):
         # Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.
@@ -75,10 +75,10 @@ def _replay(
         valid = np.arange(first, first + rows)[:, None] <= chunk.lengths[None]
         differing = _differing(chunk, number, got, gates, last)
         for miss in first_misses(differing, valid, first):
-            found.setdefault(miss.lane, miss)
-        if len(found) == chunk.lanes:
+            misses.setdefault(miss.lane, miss)
+        if len(misses) == chunk.lanes:
             break
-    return [found[lane] for lane in sorted(found)]
+    return [misses[lane] for lane in sorted(misses)]
 
 
 def _differing(
@@ -96,13 +96,13 @@ def _differing(
     read = chunk.new_rows(window, sorted({*plain, "reward"}))
     if number or not chunk.lengths.any():
         last.keep(window, read)
-    found = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
+    differences = frames_differ({path: values[rows] for path, values in read.items()}, got, plain)
     for path in gates.keys() - plain.keys():
         stored = chunk.new_rows(window, [path], "digest")[path][rows]
         wrong = (stored != digests(got[path])).any(-1)
         if wrong.any():
-            found[path] = wrong
-    return found
+            differences[path] = wrong
+    return differences
 
 
 class _LastFrames:
@@ -116,7 +116,7 @@ class _LastFrames:
         self.frames: dict[str, np.ndarray] = {}
 
     def keep(self, number: int, read: dict[str, np.ndarray]) -> None:
-        """Keep what ends in a window, of which `read` has been unpacked already."""
+        """Keep the episodes that end in a window; `read` is its unpacked part."""
         first, lengths = number * WINDOW + (number > 0), self._chunk.lengths
         lanes = np.flatnonzero((lengths >= first) & (lengths <= (number + 1) * WINDOW))
         if not len(lanes) and self.frames:
@@ -142,10 +142,10 @@ def _check_restarts(
         if path != "terminated"
     }
     _, got = runner.restart(runner.load(states))
-    found = frames_differ(restarted, got, gates)
+    differences = frames_differ(restarted, got, gates)
     divergences = []
     for lane in np.flatnonzero(last.frames["terminated"]):
-        paths = tuple(sorted(path for path, wrong in found.items() if wrong[lane]))
+        paths = tuple(sorted(path for path, wrong in differences.items() if wrong[lane]))
         if paths:
             miss = Miss(int(lane), int(chunk.lengths[lane]) + 1, paths)
             state = {name: values[lane] for name, values in states.items()}

@@ -1,6 +1,6 @@
 """Compare short runs from the oracle's own states: the gates of continuous physics.
 
-A resync gate looks at every single step, a window gate at runs of its length, one after another.
+A resync gate covers every single step, a window gate consecutive runs of its length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from twinstep.runner.runner import LOADED, Runner
 
 @dataclass
 class _Seen:
-    """The errors of one gate so far: for each run and step of it the worst element's."""
+    """The errors of one gate so far: the worst element's for each run and step."""
 
     of: Named
     errors: list[np.ndarray] = field(default_factory=list)
@@ -31,7 +31,7 @@ class _Seen:
         return self.of.gate.steps if isinstance(self.of.gate, Window) else 1
 
     def limits(self) -> list[tuple[str, float, float, bool]]:
-        """Return (what, measured, allowed, whether it is a share) for each part of the gate."""
+        """Return (name, measured, allowed, True for a share) for each part of the gate."""
         path, gate = self.of.path, self.of.gate
         errors = np.concatenate([part.ravel() for part in self.errors] or [np.zeros(0)])
         assert isinstance(gate, Resync | Window)
@@ -47,7 +47,7 @@ def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome
     """Compare short runs from the oracle's own states, under resync and window gates.
 
     numbers holds the largest error per gate and, for each quantile gate, the fraction above its
-    threshold; lines says the same beside what is allowed.
+    threshold; lines gives the same next to the allowed values.
     """
     outcome = Outcome()
     gates = [_Seen(named) for named in rules.from_states()]
@@ -73,7 +73,7 @@ def check_from_states(runner: Runner, traces: TraceSet, rules: Rules) -> Outcome
 
 
 def broken_fractions(outcome: Outcome, rules: Rules) -> list[str]:
-    """Return one line for each quantile gate broken, and for each gate that compared nothing."""
+    """Return one line for each broken quantile gate and for each gate that compared nothing."""
     lines = []
     for named in rules.from_states():
         limits = _Seen(named).limits()
@@ -136,9 +136,9 @@ def _from_states(runner: Runner, chunk: ChunkFile, gates: list[_Seen], outcome: 
 def _beginnings(left: np.ndarray, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (row, lane) of every run of `steps` steps in a window of `rows` rows.
 
-    left: i32[N], steps that each lane has left at the window's first row. Runs follow each
-    other; the last one is moved back to end where the lane or the window ends, so that no
-    step is left out but those of lanes shorter than a run.
+    left: i32[N], steps that each lane has left at the window's first row. Runs follow each other.
+    The last one is moved back to end with the lane or the window, so that only steps of lanes
+    shorter than a run are left out.
     """
     last = np.minimum(left, rows) - steps
     grid = np.arange(0, max(rows, 1), steps)[:, None]

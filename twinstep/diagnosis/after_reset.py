@@ -1,4 +1,4 @@
-"""Whether a wrong first frame is the reset's fault alone, or that of what every step does."""
+"""Decide whether a wrong first frame comes from `reset` itself or from step logic that it runs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from twinstep.runner.runner import Runner
 _STEPS = 8
 
 
-def differing_beyond(
+def first_wrong_after_reset(
     start: Start,
     first: dict[str, Any],
     oracle: OracleProcess,
     runner: Runner,
     rules: Rules,
 ) -> tuple[tuple[str, ...], int]:
-    """Return whose fields differ, and after how many steps from the oracle's first frame, loaded.
+    """Play on from the oracle's first frame; return the modules that differ and the step count.
 
-    A reset that plays before its first frame, as a console that boots, shows the faults of a step.
-    Nothing where a module can be called alone, which tells more, where nothing can be loaded, or
-    where all agrees.
+    A reset that plays before its first frame, like a booting console, shows the faults of a step.
+    Returns ((), 0) where a module can be called alone (which shows more), where no state can be
+    loaded, or where everything agrees.
 
     start: of one episode. first: the oracle's frame, path -> value of one lane.
     """

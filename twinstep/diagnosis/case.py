@@ -1,7 +1,7 @@
 """Cases: the inputs of one comparison, small enough to keep, replay and hand on.
 
-A case asks both sides the same question and says where the answers differ. There are four:
-a whole `episode` (start and actions), `step` (a state and actions from there), `restart`
+A case gives both sides the same inputs, so that their answers can be compared. There are four
+kinds: a whole `episode` (start and actions), `step` (a state and actions from there), `restart`
 (a state) and `module` (a module and its inputs).
 """
 
@@ -18,7 +18,7 @@ from twinstep.contract import Contract, Discrete, Field, Role
 from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import few_of
+from twinstep.inputs.batching import replay_batch
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import Runner
 
@@ -62,7 +62,7 @@ class Case:
             if data["kind"] not in KINDS:
                 raise ValueError(f"kind {data['kind']}")
             name = data["module"]
-            made = cls(
+            case = cls(
                 data["kind"],
                 Start(
                     from_json(data["seed"], np.uint32, (2,)),
@@ -73,13 +73,13 @@ class Case:
                 name,
                 _values(data["inputs"], contract.module(name).inputs if name else ()),
             )
-            made._require_whole(contract)
+            case._require_whole(contract)
         except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as problem:
             raise UserError(
                 f"the case does not fit contract {contract.version} ({problem!r}): "
                 "it was kept for another version"
             ) from problem
-        return made
+        return case
 
     def _require_whole(self, contract: Contract) -> None:
         """Raise KeyError for a field that its kind of case needs and it does not have."""
@@ -97,13 +97,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What both sides said to a case.
+    """The answers of both sides to a case.
 
     step: the first step that differs, -1 if none does. paths: what differs there.
     before: the oracle's frame before that step ({} at a reset, for a module, or where none
     was recorded). oracle, candidate: both frames at that step, or a module's outputs.
     history: the oracle's frames [step, ...] before the difference.
-    played: the actions as they were played (made legal). module: of a module's case, else "".
+    played: the actions after mapping to legal ones. module: of a module's case, else "".
     """
 
     step: int
@@ -117,19 +117,19 @@ class Answer:
 
     @property
     def agrees(self) -> bool:
-        """Whether both sides answered alike."""
+        """True if both sides gave the same answer."""
         return self.step < 0
 
 
 def _values(data: dict[str, Any], declared: tuple[Field, ...]) -> dict[str, np.ndarray]:
-    known = {field.name: field for field in declared}
-    return {n: from_json(v, known[n].dtype, known[n].shape) for n, v in data.items()}
+    fields = {field.name: field for field in declared}
+    return {n: from_json(v, fields[n].dtype, fields[n].shape) for n, v in data.items()}
 
 
 def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
-    """Return the actions [T, P, ...] of runs; ValueError for what no player can do."""
+    """Return the actions [T, P, ...] of runs. Raises ValueError for impossible ones."""
     dtype, shape = contract.action_layout()
-    found = [np.zeros((0, *shape), dtype)]
+    parts = [np.zeros((0, *shape), dtype)]
     for action, count in runs:
         value = from_json(action, dtype, (1, *shape))
         space = contract.action
@@ -137,16 +137,16 @@ def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
             raise ValueError(f"action {action} of {space.n}")
         if not 0 < count <= _MOST:
             raise ValueError(f"{count} steps")
-        found.append(np.repeat(value, count, 0))
-    return np.concatenate(found)
+        parts.append(np.repeat(value, count, 0))
+    return np.concatenate(parts)
 
 
-#: Steps that a run of equal actions may have; more is a damaged file.
+#: The most steps in a run of equal actions; more is a damaged file.
 _MOST = 10**6
 
 
 def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:
-    """Ask both sides."""
+    """Run a case on both sides."""
     if case.kind == "episode":
         return ask_episodes([(case.start, case.actions)], oracle, runner, rules)[0]
     if case.kind == "module":
@@ -160,9 +160,9 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
     else:
         want, _ = oracle.steps(state, case.actions[:, None], begin)
         got = runner.play_from(state, case.actions[:, None])
-    found = frames_differ(want, got, rules.one_step())
+    differences = frames_differ(want, got, rules.one_step())
     count = len(want["reward"])
-    misses = first_misses(found, np.ones((count, 1), bool), 1)
+    misses = first_misses(differences, np.ones((count, 1), bool), 1)
     if not misses:
         return _agreement(case.actions)
     at = misses[0].step - 1
@@ -182,11 +182,11 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
 def ask_episodes(
     trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> list[Answer]:
-    """Ask both sides to play given actions from each start, under lockstep gates.
+    """Play given actions from each start on both sides, under lockstep gates.
 
     The first frame is compared under all gates.
     """
-    together = few_of(runner.contract)
+    together = replay_batch(runner.contract)
     answers: list[Answer] = []
     for begin in range(0, len(trials), together):
         answers += _ask_some(trials[begin : begin + together], oracle, runner, rules)
@@ -203,15 +203,15 @@ def _ask_some(
     for (want, played, _), got in zip(truths, runner.replays(plays), strict=True):
         lane_want = {path: values[:, None] for path, values in want.items()}
         lane_got = {path: values[:, None] for path, values in got.items()}
-        # The first frame is one step from the start: under resync and window gates too.
+        # The first frame is one step from the start: resync and window gates apply too.
         want_first, got_first = (
             {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
         )
-        found = frames_differ(want_first, got_first, rules.one_step())
-        misses = first_misses(found, np.ones((1, 1), bool), 0)
+        differences = frames_differ(want_first, got_first, rules.one_step())
+        misses = first_misses(differences, np.ones((1, 1), bool), 0)
         if not misses:
-            found = frames_differ(lane_want, lane_got, gates)
-            misses = first_misses(found, np.ones((len(played) + 1, 1), bool), 0)
+            differences = frames_differ(lane_want, lane_got, gates)
+            misses = first_misses(differences, np.ones((len(played) + 1, 1), bool), 0)
         if not misses:
             answers.append(_agreement(played))
             continue
@@ -255,14 +255,14 @@ def outputs_differ(
     candidate: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return output name -> bool[N] where a module's outputs differ, under their fields' gates."""
-    found = {}
+    differences = {}
     for output in contract.module(module).outputs:
         name = output.name
         gate = rules.outputs[module, name]
         wrong = differs(np.asarray(oracle[name]), np.asarray(candidate[name]), gate)
         if wrong.any():
-            found[name] = wrong.reshape(len(wrong), -1).any(-1)
-    return found
+            differences[name] = wrong.reshape(len(wrong), -1).any(-1)
+    return differences
 
 
 def elements_that_differ(
@@ -270,11 +270,11 @@ def elements_that_differ(
 ) -> list[tuple[str, Any, Any, Any, float, Lockstep]]:
     """List (name, before, oracle, candidate, error, gate) of every element that differs.
 
-    Vectors are taken apart by their element names: `obs.ball_x`.
+    Vectors are split into their named elements: `obs.ball_x`.
     """
     one_step = rules.one_step()
     rows = []
-    # Single values say more than vectors that are made of them.
+    # Single values are more readable than the vectors that contain them.
     for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
         gate = rules.outputs[answer.module, path] if answer.module else one_step[path]
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])

@@ -1,4 +1,4 @@
-"""From a difference to what is wrong: the smallest case, its one-step witness, the module."""
+"""Diagnose a difference: the smallest case, its one-step witness, the module at fault."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from twinstep.compare.arrays import Rules, frames_differ
 from twinstep.compare.lockstep import FirstDifference
 from twinstep.contract import Contract, Discrete, Field, Role
-from twinstep.diagnosis.after_reset import differing_beyond
+from twinstep.diagnosis.after_reset import first_wrong_after_reset
 from twinstep.diagnosis.case import Answer, Case, ask, ask_episodes, outputs_differ
-from twinstep.diagnosis.module_by_module import with_any, with_what_is_known
+from twinstep.diagnosis.module_by_module import first_wrong_module, first_wrong_module_on
 from twinstep.diagnosis.shrink import Shrunk, shrink
 from twinstep.errors import CandidateBroken, OracleFailed
 from twinstep.protocols import ModuleCall, NotCallable
@@ -22,7 +22,7 @@ from twinstep.runner.runner import Runner
 
 @dataclass(frozen=True)
 class Suspect:
-    """A module that may be wrong, and why it is suspected."""
+    """A module that may be wrong, and the reason."""
 
     module: str
     why: str
@@ -32,11 +32,11 @@ class Suspect:
 class Diagnosis:
     """Everything a report says about one case.
 
-    one_step: whether the oracle's state before the step, loaded into the candidate, shows the
-    same difference (None where that cannot be asked). call: the first module call that
-    differs, with the oracle's outputs. near: (name, value here, nearest value that agrees).
-    witness: the case of one step (a module's case itself), None at a reset. told: the oracle's own
-    account of that step, "" if it gives none.
+    one_step: True if the oracle's state before the step, loaded into the candidate, shows the same
+    difference (None if it cannot be loaded). call: the first module call that differs, with the
+    oracle's outputs. near: (name, value here, nearest value that agrees).
+    witness: the case of one step (a module's case itself), None at a reset. oracle_log: the
+    oracle's own account of that step, "" if it gives none.
     """
 
     case: Case
@@ -47,11 +47,11 @@ class Diagnosis:
     call_oracle: dict[str, np.ndarray]
     near: tuple[str, Any, Any] | None
     witness: Case | None = None
-    told: str = ""
+    oracle_log: str = ""
 
 
 def bare(case: Case, answer: Answer) -> Diagnosis:
-    """Return what is known of a case without asking any further."""
+    """Return the diagnosis of a case without further requests to either side."""
     witness = case if case.kind in ("module", "restart") else None
     return Diagnosis(case, answer, None, (), None, {}, None, witness)
 
@@ -63,8 +63,8 @@ def shrink_episode(
     wanted = set(found.miss.paths)
 
     def diverges(trials: list[np.ndarray]) -> list[int]:
-        asked = [(found.start, trial) for trial in trials]
-        answers = ask_episodes(asked, oracle, runner, rules)
+        trials_of_start = [(found.start, trial) for trial in trials]
+        answers = ask_episodes(trials_of_start, oracle, runner, rules)
         return [a.step if wanted & set(a.paths) else -1 for a in answers]
 
     small = shrink(found.actions, diverges)
@@ -72,7 +72,7 @@ def shrink_episode(
 
 
 def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Diagnosis:
-    """Ask both sides again and find out as much as their optional methods allow."""
+    """Run the case again on both sides and diagnose as far as their optional methods allow."""
     answer = ask(case, oracle, runner, rules)
     if answer.agrees:
         return bare(case, answer)
@@ -102,12 +102,12 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         near = _near_call(call.module, call.inputs, oracle, runner, rules)
     elif one_step and witness is not None and witness.kind == "step":
         near = _near_step(witness, oracle, runner, rules)
-    told = _told(witness, oracle)
-    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness, told)
+    oracle_log = _oracle_log(witness, oracle)
+    return Diagnosis(case, answer, one_step, suspects, call, call_oracle, near, witness, oracle_log)
 
 
-def _told(witness: Case | None, oracle: OracleProcess) -> str:
-    """Return the oracle's own words for a witness of one step."""
+def _oracle_log(witness: Case | None, oracle: OracleProcess) -> str:
+    """Return the oracle's own log of a one-step witness, "" if it has none."""
     if witness is None or witness.kind != "step" or len(witness.actions) != 1:
         return ""
     if not (oracle.offers("explain") and oracle.offers("load")):
@@ -137,9 +137,9 @@ def _witness(case: Case, answer: Answer, contract: Contract, oracle: OracleProce
 def _guilty_call(
     witness: Case, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[ModuleCall | None, dict[str, np.ndarray], bool]:
-    """Ask the oracle each module call of the candidate's step; return the first that differs.
+    """Repeat each module call of the candidate's step on the oracle; return the first that differs.
 
-    The last value tells whether any call could be asked.
+    The last value is True if the oracle could answer any call.
     """
     if not (runner.offers("explain") and oracle.offers("call")):
         return None, {}, False
@@ -165,10 +165,10 @@ def _called_alone(
     runner: Runner,
     rules: Rules,
 ) -> tuple[ModuleCall | None, dict[str, np.ndarray], str, frozenset[str]]:
-    """Return the first module that differs when it is called alone, and why it is suspected.
+    """Return the first module that differs when called alone, the reason, and modules that agree.
 
-    First with what is known: the start, and the state of the oracle's first frame or before the
-    step; then with any inputs. With it come the modules that agree with any inputs.
+    It is called first with known inputs (the start, and the state of the oracle's first frame or
+    before the step), then with sampled ones. The modules that agree do so on sampled inputs.
     """
     known: dict[str, Any] = case.start.fields | {"seed": case.start.seed}
     if answer.step == 0:
@@ -182,13 +182,13 @@ def _called_alone(
         why = "called alone with the state before the step, it differs from the oracle"
     else:
         return None, {}, "", frozenset()
-    if found := with_what_is_known(known, oracle, runner, rules):
+    if found := first_wrong_module_on(known, oracle, runner, rules):
         name = found[0].module
-        below, agree = with_any(oracle, runner, rules, before=name)
+        below, agree = first_wrong_module(oracle, runner, rules, before=name)
         if below:
             return *below, f"{name} differs, and so does this, called alone: it comes before", agree
         return *found, why, agree
-    found, agree = with_any(oracle, runner, rules)
+    found, agree = first_wrong_module(oracle, runner, rules)
     if found:
         why = "of the modules that differ from the oracle when called alone it comes first"
         return *found, why, agree
@@ -219,31 +219,31 @@ def _suspects(
         return (Suspect("step", why),)
     bare = {path.removeprefix("state.") for path in answer.paths}
     owners = [m.name for m in contract.modules if bare & m.owned()]
-    # What is seen of a wrong state is wrong for that reason.
+    # A view of a wrong state is wrong for that reason.
     wrong = any(path.startswith("state.") for path in answer.paths)
     follow = [m for m in owners if wrong and contract.module(m).owned() & bare <= _SEEN]
     owners = [name for name in owners if name not in follow]
-    found = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
-    if not found:
+    suspects = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
+    if not suspects:
         why = "no declared module owns what differs of the state"
         if owners:
             why = "what owns the fields that differ agrees alone: how the step joins it differs"
-        found = [Suspect("step", why)]
-    found += [
+        suspects = [Suspect("step", why)]
+    suspects += [
         Suspect(name, "owns a field that differs, but agrees when called alone")
         for name in owners
         if name in agree
     ]
-    found += [
+    suspects += [
         Suspect(name, "owns what is seen of the state, which differs, too") for name in follow
     ]
-    return tuple(found[:3])
+    return tuple(suspects[:3])
 
 
 def _beyond_reset(
     case: Case, answer: Answer, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[Suspect, ...]:
-    names, steps = differing_beyond(case.start, answer.oracle, oracle, runner, rules)
+    names, steps = first_wrong_after_reset(case.start, answer.oracle, oracle, runner, rules)
     when = "a step" if steps == 1 else f"{steps} steps"
     why = f"owns a field that differs {when} from the oracle's own first frame, too"
     return tuple(Suspect(name, why) for name in names)

@@ -1,4 +1,4 @@
-"""A failure report as Markdown: what a person or a coding agent reads.
+"""A failure report as Markdown, for a person or a coding agent.
 
 At most CAP characters, most important first.
 """
@@ -12,20 +12,21 @@ import numpy as np
 
 from twinstep._lib import paths
 from twinstep._lib.json_values import text_of
+from twinstep._lib.markdown import table
 from twinstep.diagnosis.report import encode, has_case, headline
 from twinstep.project.source_view import candidate_source
 
 #: Characters of a report. Agent runners cut longer texts in the middle.
 CAP = 9000
-#: Lines of the oracle's own account that are shown.
+#: Lines shown of the oracle's own log.
 TOLD = 60
 
 
 def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     """Return the report as Markdown, at most CAP characters.
 
-    What is over the cap is left out in this order: the candidate's source, the last agreeing
-    steps, the agreeing fields. Never the difference, the witness or the replay command.
+    Beyond the cap, parts are left out in this order: the candidate's source, the last agreeing
+    steps, the agreeing fields. The difference, the witness and the replay command always stay.
     """
     must, may = _sections(record, folder)
     for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree")):
@@ -171,36 +172,31 @@ def _diff_table(record: dict[str, Any]) -> str:
     if not record["diff"]:
         return ""
     draws = record["draws"]
-    lines = [
-        "## What differs",
-        "| field | before | oracle | candidate | error |",
-        "|---|---|---|---|---|",
-    ]
+    rows = [["field", "before", "oracle", "candidate", "error"]]
     for row in record["diff"][:16]:
         before = "" if row["before"] is None else text_of(row["before"])
         size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
-        lines.append(
-            f"| {row['path']} | {before} | {text_of(row['oracle'])} | "
-            f"{text_of(row['candidate'])} | {size} |"
-        )
+        sides = text_of(row["oracle"]), text_of(row["candidate"])
+        rows.append([row["path"], before, *sides, size])
+    lines = ["## What differs", *table(rows)]
     if record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
     if draws:
-        made = {name: "?" if draws[name] is None else draws[name] for name in draws}
-        begin = f"before {made['before']}" if draws["before"] is not None else "in this step"
-        lines.append(f"draws: {begin}, oracle {made['oracle']}, candidate {made['candidate']}")
+        counts = {name: "?" if draws[name] is None else draws[name] for name in draws}
+        begin = f"before {counts['before']}" if draws["before"] is not None else "in this step"
+        lines.append(f"draws: {begin}, oracle {counts['oracle']}, candidate {counts['candidate']}")
     return "\n".join(lines)
 
 
 def _call_text(call: dict[str, Any]) -> str:
     inputs = ", ".join(f"{n}={text_of(v)}" for n, v in call["inputs"].items())
     lines = ["## Module call that differs", f"{call['module']}({inputs})"]
-    lines += ["| output | oracle | candidate |", "|---|---|---|"]
+    rows = [["output", "oracle", "candidate"]]
     for name, want in call["oracle"].items():
         got = call["candidate"].get(name)
         mark = "" if text_of(want) == text_of(got) else " <-"
-        lines.append(f"| {name} | {text_of(want)} | {text_of(got)}{mark} |")
-    return "\n".join(lines)
+        rows.append([name, text_of(want), text_of(got) + mark])
+    return "\n".join([*lines, *table(rows)])
 
 
 def _told_text(lines: list[str]) -> str:
@@ -211,15 +207,8 @@ def _told_text(lines: list[str]) -> str:
 
 
 def _last_table(last: dict[str, Any]) -> str:
-    names = last["names"]
-    lines = [
-        "## Last agreeing steps",
-        f"| t | {' | '.join(names)} |",
-        "|---" * (len(names) + 1) + "|",
-    ]
-    for t, values in last["rows"]:
-        lines.append(f"| {t} | {' | '.join(text_of(v) for v in values)} |")
-    return "\n".join(lines)
+    rows = ([t, *map(text_of, values)] for t, values in last["rows"])
+    return "\n".join(["## Last agreeing steps", *table([["t", *last["names"]], *rows])])
 
 
 def _done(record: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Which module is wrong, asked module by module: each is called alone on both sides."""
+"""Localise a fault module by module: call each one alone on both sides."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from twinstep.compare.arrays import Rules
 from twinstep.contract import Module
 from twinstep.diagnosis.case import outputs_differ
 from twinstep.errors import CandidateBroken, OracleFailed
-from twinstep.inputs.sampling import of_a_board, sample_module
+from twinstep.inputs.sampling import sample_module, takes_whole_state
 from twinstep.protocols import ModuleCall, NotCallable
 from twinstep.reference.process import OracleProcess
 from twinstep.runner.runner import CALLS, Runner
 
-#: Inputs that a module is called with beside those at hand.
+#: Sampled inputs per module, in addition to the known ones.
 _DRAWN = CALLS - 1
 _Fields = dict[str, np.ndarray]
 
 
-def with_what_is_known(
+def first_wrong_module_on(
     known: Mapping[str, Any], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[ModuleCall, _Fields] | None:
-    """Return the first module that differs of those that take nothing but known values.
+    """Return the first module that differs among those with known inputs only, and the outputs.
 
-    Further inputs are drawn: with one alone a wrong draw agrees as often as it is right by luck.
-    With it come the oracle's outputs.
+    Further inputs are sampled: on a single one a wrong random draw may agree by luck. The outputs
+    are the oracle's.
     """
     for module in _callable(oracle, runner):
         names = [field.name for field in module.inputs]
         if not known.keys() >= set(names):
             continue
         inputs = {name: np.asarray(known[name])[None] for name in names}
-        if not (of_a_board(module, runner.contract) and oracle.offers("places")):
+        if not (takes_whole_state(module, runner.contract) and oracle.offers("places")):
             drawn = _drawn(module)
             inputs = {name: np.concatenate([inputs[name], drawn[name]]) for name in names}
         answers = _asked(module, inputs, oracle, runner)
@@ -43,12 +43,12 @@ def with_what_is_known(
     return None
 
 
-def with_any(
+def first_wrong_module(
     oracle: OracleProcess, runner: Runner, rules: Rules, before: str = ""
 ) -> tuple[tuple[ModuleCall, _Fields] | None, frozenset[str]]:
     """Return the first module that differs on inputs of its level 1 domain, and those that agree.
 
-    before: a module's name: only of those that come before it.
+    before: a module's name; only modules before it count.
     """
     modules = list(_callable(oracle, runner))
     if before:
@@ -70,7 +70,7 @@ def with_any(
 
 
 def _callable(oracle: OracleProcess, runner: Runner) -> Iterator[Module]:
-    """Yield the modules that can be called, in the contract's order: what is needed comes first."""
+    """Yield the callable modules in the contract's order: a module follows those that it needs."""
     if runner.offers("call") and oracle.offers("call"):
         yield from (module for module in runner.contract.modules if module.inputs)
 
@@ -82,7 +82,7 @@ def _drawn(module: Module) -> _Fields:
 def _asked(
     module: Module, inputs: _Fields, oracle: OracleProcess, runner: Runner
 ) -> tuple[_Fields, _Fields] | None:
-    """Return what the oracle and the candidate answer, None where one cannot be asked."""
+    """Return both sides' outputs, None where one of them cannot be called."""
     try:
         return oracle.call(module.name, inputs), runner.call(module.name, inputs)
     except (NotCallable, CandidateBroken, OracleFailed):
@@ -92,12 +92,12 @@ def _asked(
 def _differing(
     module: Module, inputs: _Fields, answers: tuple[_Fields, _Fields], runner: Runner, rules: Rules
 ) -> tuple[ModuleCall, _Fields] | None:
-    """Return the first of these calls that differs."""
+    """Return the first differing call."""
     want, got = answers
-    found = outputs_differ(runner.contract, rules, module.name, want, got)
-    if not found:
+    differences = outputs_differ(runner.contract, rules, module.name, want, got)
+    if not differences:
         return None
-    row = int(np.flatnonzero(np.any(list(found.values()), axis=0))[0])
+    row = int(np.flatnonzero(np.any(list(differences.values()), axis=0))[0])
     inputs, got, want = (
         {name: value[row] for name, value in part.items()} for part in (inputs, got, want)
     )

@@ -1,4 +1,4 @@
-"""Kept cases: the inputs of fixed bugs, without the answers. The oracle is asked each time."""
+"""Kept cases: the inputs of fixed bugs, without answers. The oracle answers them each time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twinstep.project.source_hash import package_folder
 
 
 def folders(kind: str) -> list[Path]:
-    """Return where kept cases lie: the suite's own folder and the project's."""
+    """Return the folders of kept cases: the suite's own and the project's."""
     found = [package_folder(f"twinstep.{kind}") / "regressions"]
     own = Path(kind).absolute() / "regressions"
     return found if own in found else [*found, own]
@@ -26,7 +26,7 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
 
     kind: `rollouts` for episodes, `properties` for one-step witnesses.
     """
-    found = []
+    cases = []
     for folder in folders(kind):
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             try:
@@ -35,17 +35,17 @@ def kept(kind: str, contract: Contract) -> list[tuple[str, Case]]:
                     contract.params
                 )
                 if mine:
-                    found.append((path.name, Case.from_json(data["case"], contract)))
+                    cases.append((path.name, Case.from_json(data["case"], contract)))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise UserError(f"{path} is not a kept case ({error!r})") from error
-    return found
+    return cases
 
 
 def keep(record: dict[str, Any], root: Path = Path(), note: str = "") -> list[Path]:
     """Keep a report's inputs and its witness as regressions; return the files written.
 
-    note: what the bug was; without one the file says who found it. UserError if the report
-    has no case, or a file cannot be written.
+    note: a description of the bug; without one the file names the test that found it. Raises
+    UserError if the report has no case or a file cannot be written.
     """
     if not record["diff"] and not record["case"]["actions"]:
         raise UserError(f"report {record['id']} has no case to keep: {report.headline(record)}")

@@ -1,4 +1,4 @@
-"""Replay a report: ask both sides its case again and build the report anew."""
+"""Replay a report: run its case again on both sides and rebuild the report."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from twinstep.runner.runner import Runner
 
 
 def replay(record: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the record as it comes out now, or None if both sides agree now.
+    """Return the record as rebuilt now, or None if both sides agree now.
 
-    Raises UserError if the record's environment, candidate or contract is not here, or its case
-    does not fit, and CandidateBroken if the candidate cannot answer.
+    Raises UserError if the record's environment, candidate or contract is missing or its case does
+    not fit, and CandidateBroken if the candidate cannot answer.
     """
     if not report.has_case(record):
-        said = report.headline(record)
-        raise UserError(f"report {record['id']} has no case to ask again: {said}")
+        sentence = report.headline(record)
+        raise UserError(f"report {record['id']} has no case to ask again: {sentence}")
     subject = _subject(record)
     env = subject.env
-    known = {ref.name: ref for ref in env.candidates}
-    if record["candidate"] not in known:
-        raise registry.unknown(f"candidate of {env.name}", record["candidate"], known)
+    candidates = {ref.name: ref for ref in env.candidates}
+    if record["candidate"] not in candidates:
+        raise registry.unknown(f"candidate of {env.name}", record["candidate"], candidates)
     case = Case.from_json(record["case"], subject.contract)
-    pair = Pair(subject, known[record["candidate"]])
+    pair = Pair(subject, candidates[record["candidate"]])
     runner = Runner.of(pair)
     rules = Rules.of(
         subject.contract,
@@ -42,16 +42,16 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
     )
     oracle = OracleProcess(subject)
     try:
-        found = diagnose(case, oracle, runner, rules)
+        diagnosis = diagnose(case, oracle, runner, rules)
     finally:
         oracle.close()
-    if found.answer.agrees:
+    if diagnosis.answer.agrees:
         return None
-    return report.build(pair, rules, found, Context.from_json(record["context"]))
+    return report.build(pair, rules, diagnosis, Context.from_json(record["context"]))
 
 
 def _subject(record: dict[str, Any]) -> EnvVariant:
-    """Return what a report is about; UserError if this twinstep has it otherwise or not at all."""
+    """Return a report's subject. Raises UserError if it is missing here or declared differently."""
     env, params = registry.environment(record["environment"]), record["params"]
     known = [parameter.name for parameter in env.parameters]
     for name in params:

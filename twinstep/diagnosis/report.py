@@ -1,8 +1,7 @@
-"""The failure report's record: all that was found, as JSON.
+"""The failure report's record: the whole diagnosis as JSON.
 
-Deterministic to the byte: no time, no absolute path, no process number. It is named by the
-hash of its canonical JSON, so that the same bug has the same name. `report_text` writes the
-same as Markdown.
+Deterministic to the byte: no time, no absolute path, no process number. Its name is the hash of
+its canonical JSON, so that the same bug has the same name. markdown.py writes the same as text.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Context:
-    """What a report says beside its case: where it was found and what else was seen.
+    """The context of a report's case: the test that found it and its counts.
 
-    level: 1 to 4. test: the test that found it. driver: who played, if anyone.
+    level: 1 to 4. test: the test that found it. driver: the driver's name, if any.
     counts: episodes, steps, diverging. clusters: (paths that differ first, episodes).
     shrunk_from: length of the episode before shrinking (0 if nothing was shrunk).
-    minimal: whether shrinking came to its end. note: one more sentence, if any.
+    minimal: True if shrinking completed. note: one more sentence, if any.
     """
 
     level: int
@@ -121,8 +120,8 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
         "last_steps": _last_steps(answer),
         "edit": list(pair.candidate.edit),
     }
-    if diagnosis.told:
-        record["told"] = diagnosis.told.splitlines()
+    if diagnosis.oracle_log:
+        record["told"] = diagnosis.oracle_log.splitlines()
     if diagnosis.call is not None:
         record["call"] = {
             "module": diagnosis.call.module,
@@ -138,7 +137,7 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
 
 
 def headline(record: dict[str, Any]) -> str:
-    """Return the one sentence that says what differs."""
+    """Return the one sentence that states the difference."""
     who = f"{label_of(record)}-{record['candidate']}"
     level, kind = record["context"]["level"], record["case"]["kind"]
     if not record["diff"]:
@@ -156,7 +155,7 @@ def headline(record: dict[str, Any]) -> str:
 
 
 def has_case(record: dict[str, Any]) -> bool:
-    """Whether a record holds inputs that can be asked again, and not a sentence alone."""
+    """Return True if a record holds inputs to replay, not a sentence alone."""
     return bool(record["diff"] or record["case"]["actions"])
 
 
@@ -196,7 +195,7 @@ def _draws(contract: Contract, answer: Any) -> dict[str, Any] | None:
 
 
 def _last_steps(answer: Any, rows: int = 3, columns: int = 9) -> dict[str, Any]:
-    """Keep the frames before the difference, columns that differ or change first."""
+    """Return the frames before the difference; columns that differ or change come first."""
     history = answer.history
     count = len(history["reward"]) if history else 0
     if count < 1:
@@ -223,9 +222,9 @@ def _last_steps(answer: Any, rows: int = 3, columns: int = 9) -> dict[str, Any]:
 
 
 def _where(pair: Pair, module: str) -> dict[str, Any]:
-    """Return where a suspect lives: the candidate's `path:line` and the oracle's location.
+    """Return a suspect's locations: the candidate's `path:line` and the oracle's.
 
-    helpers: further places of the candidate, as they are declared; only where there are any.
+    helpers: further declared places of the candidate, if there are any.
     """
     declared = pair.candidate.sources.get(module, "")
     source = ""

@@ -1,10 +1,10 @@
-"""What a failure report's record must hold, so that what reads one need not ask."""
+"""The schema of a failure report's record: readers may rely on every part."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Name -> the types its value may have.
+#: Name -> the types of its value.
 Shape = dict[str, type | tuple[type, ...]]
 
 _RECORD: Shape = {
@@ -48,7 +48,7 @@ _SUSPECT: Shape = {"module": str, "why": str, "place": str, "source": str}
 
 
 def check(record: Any) -> None:
-    """Raise ValueError, which says what is missing, unless `record` has a record's parts."""
+    """Raise ValueError, which names the missing part, if `record` is incomplete."""
     _require("it", record, _RECORD)
     _require("its context", record["context"], _CONTEXT)
     for name in ("case", "witness"):

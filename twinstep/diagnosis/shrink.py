@@ -1,9 +1,9 @@
 """Shrink a diverging episode until nothing can be left out.
 
-Actions are taken as runs (an action and how often it repeats). The result is 1-minimal:
+Actions are grouped into runs (an action and its number of repeats). The result is 1-minimal:
 without any one run, or any one step of a run, the divergence is gone. Trials are played in
-batches, and every trial's verdict is kept, so that the answer is always one that was seen
-to diverge, even when the budget runs out.
+batches and their verdicts kept. The result is always a trial that did diverge, even when the
+budget runs out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 #: Given action lists [T, P, ...]: for each, the step of its first divergence or -1.
 Diverges = Callable[[list[np.ndarray]], list[int]]
-#: Oracle steps that shrinking may take.
+#: The budget of shrinking in oracle steps.
 BUDGET = 200_000
 _BATCH = 32
 
@@ -25,7 +25,7 @@ class Shrunk:
     """A shrunk counterexample.
 
     actions: [T, P, ...], the divergence is at step T. before: length it was shrunk from.
-    oracle_steps: what it cost. minimal: False if the budget ran out first.
+    oracle_steps: its cost. minimal: False if the budget ran out first.
     """
 
     actions: np.ndarray
@@ -86,7 +86,7 @@ class _Search:
 def shrink(actions: np.ndarray, diverges: Diverges, budget: int = BUDGET) -> Shrunk:
     """Shrink actions [T, P, ...] whose divergence is at step T.
 
-    diverges is asked about lists of actions and must answer the same each time.
+    diverges: must be deterministic.
     """
     before = len(actions)
     search = _Search(diverges, budget)
@@ -95,15 +95,15 @@ def shrink(actions: np.ndarray, diverges: Diverges, budget: int = BUDGET) -> Shr
     while not search.spent:
         runs = runs_of(best)
         size = min(size, max(1, len(runs)))
-        found = search.first([unroll(t, best) for t in _without_runs(runs, size)])
-        if found is None and size > 1:
+        smaller = search.first([unroll(t, best) for t in _without_runs(runs, size)])
+        if smaller is None and size > 1:
             size //= 2
             continue
-        if found is None:
-            found = search.first([unroll(t, best) for t in _shorter_runs(runs)])
-        if found is None:
+        if smaller is None:
+            smaller = search.first([unroll(t, best) for t in _shorter_runs(runs)])
+        if smaller is None:
             return Shrunk(best, before, search.steps, True)
-        best = found
+        best = smaller
     return Shrunk(best, before, search.steps, False)
 
 

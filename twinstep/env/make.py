@@ -55,14 +55,14 @@ def make(
     Raises UserError (one line with the fix) for anything unknown or missing.
     """
     env = registry.environment(_name_of(id))
-    known = {parameter.name: parameter for parameter in env.parameters}
+    declared = {parameter.name: parameter for parameter in env.parameters}
     for name, value in params.items():
-        if name not in known:
-            raise registry.unknown(f"parameter of {env.name}", name, known)
-        kind = type(known[name].default)
-        if known[name].default is not None and type(value) is not kind:
+        if name not in declared:
+            raise registry.unknown(f"parameter of {env.name}", name, declared)
+        kind = type(declared[name].default)
+        if declared[name].default is not None and type(value) is not kind:
             raise UserError(f"parameter {name}: {value!r} is no {kind.__name__}")
-        choices = known[name].choices
+        choices = declared[name].choices
         if choices is not None and value not in choices:
             raise UserError(
                 f"parameter {name}: {value!r} is none of {', '.join(map(str, choices))}"

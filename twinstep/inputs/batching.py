@@ -32,18 +32,18 @@ def frame_bytes(contract: Contract) -> int:
     )
 
 
-def lanes_of(contract: Contract) -> int:
+def chunk_lanes(contract: Contract) -> int:
     """Return the episodes per chunk: LANES, or fewer if a window of frames exceeds BUDGET."""
     steps = min(WINDOW, contract.horizon) + 1
     return int(np.clip(BUDGET // (frame_bytes(contract) * steps), 1, LANES))
 
 
-def few_of(contract: Contract) -> int:
+def replay_batch(contract: Contract) -> int:
     """Return the number of episodes replayed at once while shrinking."""
-    return min(FEW, lanes_of(contract))
+    return min(FEW, chunk_lanes(contract))
 
 
-class Shipped(NamedTuple):
+class AutoresetSize(NamedTuple):
     """The size of a recording under auto-reset: lanes, minimum steps and maximum steps."""
 
     lanes: int
@@ -51,7 +51,7 @@ class Shipped(NamedTuple):
     limit: int
 
 
-def shipped(contract: Contract) -> Shipped:
+def autoreset_size(contract: Contract) -> AutoresetSize:
     """Return the size of a recording under auto-reset, which must fit into memory whole."""
     most, steps = contract.shipped
     lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
@@ -59,7 +59,7 @@ def shipped(contract: Contract) -> Shipped:
         # Fewer steps come before fewer lanes, but enough for one whole episode.
         steps = max(WINDOW, -(-min(contract.horizon, steps) // WINDOW) * WINDOW)
         lanes = BUDGET // (frame_bytes(contract) * (steps + 1))
-    return Shipped(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)
+    return AutoresetSize(int(np.clip(lanes, FEWEST, most)), steps, LIMIT)
 
 
 #: Frames per window; also the length of the candidates' compiled rollouts.

@@ -36,7 +36,7 @@ def sample_module(module: Module, count: int, rng: np.random.Generator) -> dict[
     return sample_fields(module.inputs, module.landmarks, count, rng)
 
 
-def of_a_board(module: Module, contract: Contract) -> bool:
+def takes_whole_state(module: Module, contract: Contract) -> bool:
     """Return whether a module takes a whole game's state, which field-wise draws cannot give."""
     state = {field.name for field in contract.state} - {"seed", contract.randomness.draws}
     return contract.masked and not state.isdisjoint(field.name for field in module.inputs)

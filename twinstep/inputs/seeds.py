@@ -18,7 +18,7 @@ from twinstep.contract import Contract
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.frames import Start, stack_starts
-from twinstep.project.source_hash import _add, _matching, files_hash, package_folder
+from twinstep.project.source_hash import files_hash, hash_of, matching, package_folder
 
 KINDS = ("public", "tree", "holdout")
 
@@ -72,13 +72,10 @@ def tree_hash(candidate: CandidateRef) -> str:
     UserError if it declares neither: no edit could change its seeds.
     """
     folders = [package_folder(name) for name in candidate.packages]
-    edited = sorted({path for glob in candidate.edit for path in _matching(glob)})
+    edited = sorted({path for glob in candidate.edit for path in matching(glob)})
     if not folders and not edited:
         raise UserError(
             f"tree seeds are made of a candidate's files, and '{candidate.name}' names none that "
             "are here: declare its `packages` or `edit`"
         )
-    total = hashlib.sha256(files_hash(folders).encode())
-    for path in edited:
-        _add(total, path, path)
-    return total.hexdigest()
+    return hash_of(((path.as_posix(), path) for path in edited), files_hash(folders))

@@ -1,4 +1,4 @@
-"""Oracles that answer what was asked before from memory: all mutants ask the same."""
+"""Oracles that cache their answers: all mutants send the same requests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from twinstep.project.registry import EnvVariant
 from twinstep.reference.process import OracleProcess
 from twinstep.testing.harness import Harness, NeedsOracle, Reference
 
-#: Requests whose answers hang on nothing asked before.
+#: Requests whose answers do not depend on earlier requests.
 _ALONE = frozenset(("call", "places", "steps", "restarts", "replays", "hidden_after"))
 
 
 class RememberingOracle(OracleProcess):
-    """An oracle that keeps its answers while `learning`, and gives them again ever after."""
+    """An oracle that caches its answers while `learning` and returns them from then on."""
 
     def __init__(self, subject: EnvVariant, learning: bool = True) -> None:
         super().__init__(subject)
@@ -37,7 +37,7 @@ class RememberingOracle(OracleProcess):
         try:
             return self._kept(key)
         except KeyError:
-            pass  # outside of it: an oracle that fails is no failure to remember
+            pass  # The request is sent outside this block: an oracle's failure is not cached.
         answer = super()._ask(method, *args, limit=limit)
         if self.learning:
             self._keep(key, answer)
@@ -51,7 +51,7 @@ class RememberingOracle(OracleProcess):
 
 
 class FilingOracle(RememberingOracle):
-    """One whose answers lie in a folder, for processes that ask the same in turn."""
+    """A caching oracle whose answers lie in a folder, for processes with the same requests."""
 
     def __init__(self, folder: Path, learning: bool, subject: EnvVariant) -> None:
         super().__init__(subject, learning)
@@ -68,7 +68,7 @@ class FilingOracle(RememberingOracle):
 
 
 class SharingOracle(FilingOracle):
-    """One that has its answers in memory, too: read once, for a process that asks them often."""
+    """A filing oracle that also keeps answers in memory, for a process with repeated requests."""
 
     def _kept(self, key: bytes) -> Any:
         if key not in self._known:
@@ -77,15 +77,15 @@ class SharingOracle(FilingOracle):
 
 
 def _contents(value: Any) -> Any:
-    """Return a parameter; of a file, which may lie elsewhere the next time, a hash of it."""
+    """Return a parameter; for a file, whose path may change between runs, return its hash."""
     named = isinstance(value, str) and value and Path(value).is_file()
     return hashlib.sha256(Path(value).read_bytes()).digest() if named else value
 
 
 class RememberingReference(Reference):
-    """A reference whose oracle remembers; inputs and states are drawn but once, too.
+    """A reference with a caching oracle; inputs and states are drawn only once, too.
 
-    folder: where its answers are filed for other processes; none: they are not.
+    folder: where answers are filed for other processes; None: in memory only.
     """
 
     def __init__(self, harness: Harness, subject: EnvVariant, folder: Path | None = None) -> None:
@@ -97,7 +97,7 @@ class RememberingReference(Reference):
 
     @property
     def oracle(self) -> RememberingOracle:
-        """The oracle. Raises OracleNeeded when the run works from exported traces."""
+        """The oracle. Raises NeedsOracle when the run works from exported traces."""
         if self.harness.imported:
             raise NeedsOracle("planted bugs are asked of the oracle")
         return self._remembering

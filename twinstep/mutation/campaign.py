@@ -1,4 +1,4 @@
-"""All mutants of a candidate, one after the other, and what is known of each."""
+"""A mutation campaign: the plan, the mutants it selects, and the result row of each."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from twinstep.project.registry import Pair
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for.
+    """The settings of a campaign.
 
-    sample: how many mutants, 0 for all. matrix: how many of these are asked at every level,
-    whatever another said, and located, -1 for all; the others are asked until a level notices.
-    alone: whether bugs are never compiled together. before: the ids of an earlier sample, which
-    stays as far as they are still there.
+    sample: number of mutants, 0 for all. matrix: how many of these are run at every level,
+    whatever the other levels find, and located, -1 for all; the others stop at the first level
+    that notices. alone: True if bugs are never compiled together. before: ids of an earlier
+    sample, which are kept as long as they still exist.
     """
 
     env: str
@@ -43,13 +43,13 @@ class Plan:
 
 @dataclass
 class Campaign:
-    """A plan carried out.
+    """The state of a campaign.
 
-    pairs: the candidate in each variant, then others that are made of the same files.
-    mutants: those that the plan asks for, in the order in which they are asked: by lot, so that
-    those done are a sample at any time. equivalent: the reasons of those that are called so.
-    sites: of all mutants. sources: the hash of the files that they are planted in. rows: one per
-    mutant done, plain JSON values. kept: how many rows are an earlier run's.
+    pairs: the candidate in each variant, then other candidates made of the same files.
+    mutants: the plan's mutants in the order in which they are run: random, so that the finished
+    ones are a sample at any time. equivalent: id -> reason of those listed as equivalent.
+    sites: number of all mutants. sources: hash of the files with mutants. rows: one per finished
+    mutant, plain JSON values. kept: number of rows taken from an earlier run.
     """
 
     plan: Plan
@@ -63,22 +63,22 @@ class Campaign:
 
     @property
     def pair(self) -> Pair:
-        """The first variant's pair, of which every mutant is asked."""
+        """The first variant's pair, in which every mutant is run."""
         return self.pairs[0]
 
     @property
     def full(self) -> set[str]:
-        """The ids of the mutants that are asked at every level."""
+        """The ids of the mutants that are run at every level."""
         wanted = len(self.mutants) if self.plan.matrix < 0 else self.plan.matrix
         return {mutant.id for mutant in self.mutants[:wanted]}
 
     @property
     def early(self) -> tuple[int, ...]:
-        """The levels that are asked before the environment's own tests; none: these come last.
+        """The levels that run before the environment's own tests; (): these tests run last.
 
-        Crates' tests tell sooner than the variants of a compiled candidate, and others sooner than
-        whole episodes. But each run of these compiles a step with one bug in JAX: where that takes
-        long, other variants, compiled with many bugs at once, come first.
+        Crates' tests notice a bug sooner than the variants of a compiled candidate do, and other
+        own tests sooner than whole episodes. In JAX, however, each run of own tests compiles a step
+        with a single bug: where that is slow, other variants, with many bugs per program, go first.
         """
         ref, levels = self.pair.candidate, self.plan.levels
         if ref.slow_to_compile and any(pair.candidate == ref for pair in self.pairs[1:]):
@@ -86,51 +86,51 @@ class Campaign:
         return levels if ref.build else tuple(level for level in levels if level < LEVELS[-1])
 
     def name_of(self, pair: Pair) -> str:
-        """Return a variant's name, after the candidate's if that is not the plan's."""
+        """Return a variant's name, prefixed with its candidate if that is not the plan's."""
         name, candidate = pair.subject.variant.name, pair.candidate.name
         return name if candidate == self.plan.candidate else f"{candidate} {name}".strip()
 
     def in_order(self) -> list[dict[str, Any]]:
-        """Return the rows in the order of files and lines."""
+        """Return the rows sorted by file and line."""
         return sorted(self.rows, key=lambda row: (row["path"], row["line"], row["what"]))
 
 
 def _hash_of(ref: CandidateRef) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for source in source_files(ref):
-        found.update(source.path.encode() + b"\0" + source.file.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
+        digest.update(source.path.encode() + b"\0" + source.file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def prepare(plan: Plan) -> Campaign:
-    """Return the campaign, nothing of it done.
+    """Return the campaign before its first mutant.
 
-    UserError for an unknown name, a candidate without Python files, a wrong list of equivalents;
-    OracleMissing where the reference cannot run.
+    Raises UserError for an unknown name, a candidate without Python files or a wrong list of
+    equivalents, and OracleMissing if the reference cannot run.
     """
     env = registry.environment(plan.env)
-    every = _pairs(env)
-    found = [pair for pair in every if pair.candidate.name == plan.candidate]
-    if not found:
+    all_pairs = _pairs(env)
+    pairs = [pair for pair in all_pairs if pair.candidate.name == plan.candidate]
+    if not pairs:
         raise UserError(f"candidate '{plan.candidate}' claims no variant of {plan.env}")
-    for probe in (found[0].subject.probe, found[0].probe):
+    for probe in (pairs[0].subject.probe, pairs[0].probe):
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)
-    ref = found[0].candidate
+    ref = pairs[0].candidate
     if ref.build:
-        # What is compiled with a bug does not fit the sources that lie here: not to be probed.
+        # A build with a bug does not match the sources here, so the candidate is not probed.
         unprobed = tuple(replace(one, probe="") for one in env.candidates)
-        every = _pairs(replace(env, candidates=unprobed))
-        found = [pair for pair in every if pair.candidate.name == plan.candidate]
-        ref = found[0].candidate
-    found += [
-        pair for pair in every if pair not in found and pair.candidate.packages == ref.packages
+        all_pairs = _pairs(replace(env, candidates=unprobed))
+        pairs = [pair for pair in all_pairs if pair.candidate.name == plan.candidate]
+        ref = pairs[0].candidate
+    pairs += [
+        pair for pair in all_pairs if pair not in pairs and pair.candidate.packages == ref.packages
     ]
     mutants, known = all_mutants(ref), equivalents.read(ref)
-    asked = chosen(mutants, plan.sample, plan.seed, plan.before)
-    lots = np.random.default_rng(plan.seed).permutation(len(asked))
-    chosen_by_lot = [asked[place] for place in lots]
-    return Campaign(plan, found, chosen_by_lot, known, len(mutants), _hash_of(ref))
+    sample = chosen(mutants, plan.sample, plan.seed, plan.before)
+    order = np.random.default_rng(plan.seed).permutation(len(sample))
+    shuffled = [sample[place] for place in order]
+    return Campaign(plan, pairs, shuffled, known, len(mutants), _hash_of(ref))
 
 
 def _pairs(env: Environment) -> list[Pair]:
@@ -138,8 +138,8 @@ def _pairs(env: Environment) -> list[Pair]:
 
 
 def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Judgement) -> dict[str, Any]:
-    """Return what becomes of a mutant in a variant, as plain JSON values."""
-    pair, known = campaign.pair, campaign.equivalent
+    """Return the result row of a mutant in a variant, as plain JSON values."""
+    pair, reasons = campaign.pair, campaign.equivalent
     kills = {str(level): kill.named() for level, kill in sorted(verdict.kills.items())}
     row: dict[str, Any] = {
         "id": mutant.id,
@@ -149,14 +149,14 @@ def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Judgement)
         "operator": mutant.operator,
         "what": mutant.what,
         "variant": variant,
-        "class": class_of(verdict, mutant.id in known),
+        "class": class_of(verdict, mutant.id in reasons),
         "first": verdict.first,
         "full": mutant.id in campaign.full,
         "kills": kills,
         "seconds": {str(level): taken for level, taken in verdict.seconds.items()},
     }
-    if mutant.id in known:
-        row["reason"] = known[mutant.id]
+    if mutant.id in reasons:
+        row["reason"] = reasons[mutant.id]
     if row["class"] in ("survivor", "equivalent"):
         row["diff"] = diff_of(mutant, pair.candidate)
     if verdict.suspect:
@@ -166,7 +166,7 @@ def row_of(campaign: Campaign, mutant: Mutant, variant: str, verdict: Judgement)
 
 
 def class_of(verdict: Judgement, equivalent: bool) -> str:
-    """Return killed, build, survivor, equivalent; `refuted`: called equivalent, and killed."""
+    """Return killed, build, survivor or equivalent; `refuted`: listed as equivalent, yet killed."""
     if equivalent:
         return "refuted" if verdict.kills else "equivalent"
     if not verdict.kills:
@@ -175,10 +175,10 @@ def class_of(verdict: Judgement, equivalent: bool) -> str:
 
 
 def located(pair: Pair, mutant: Mutant, suspect: str) -> str:
-    """Return where a report's first suspect lies, seen from the bug.
+    """Return where the bug lies relative to a report's first suspect.
 
-    The suspect's `function`, its `file`, one of its `helper` places, or `elsewhere`; `shared` if
-    no module has a place in the bug's file: no suspect could name it.
+    In the suspect's `function`, its `file`, one of its `helper` places, or `elsewhere`; `shared` if
+    no module has a place in the bug's file, so that no suspect could name it.
     """
     ref, bug = pair.candidate, (mutant.path, mutant.symbol)
     declared = [ref.sources.get(suspect, ""), *ref.helpers.get(suspect, ())]
@@ -188,5 +188,5 @@ def located(pair: Pair, mutant: Mutant, suspect: str) -> str:
     if any(place in (bug, (mutant.path, "")) for place in helpers):
         return "helper"
     every = [*ref.sources.values(), *(place for places in ref.helpers.values() for place in places)]
-    held = any(place.partition(":")[0] == mutant.path for place in every)
-    return "elsewhere" if held else "shared"
+    in_any_module = any(place.partition(":")[0] == mutant.path for place in every)
+    return "elsewhere" if in_any_module else "shared"

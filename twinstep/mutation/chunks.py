@@ -1,4 +1,4 @@
-"""The mutants of a candidate in JAX in chunks, the programs of each compiled once for all of it."""
+"""A JAX candidate's mutants in chunks; the programs of a chunk are compiled once for all of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twinstep.errors import UserError
 from twinstep.mutation.cached_oracle import RememberingReference
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.effects import Answers, answered, effect
-from twinstep.mutation.judge import LIMIT, Question, QuickLab, asked
+from twinstep.mutation.judge import LIMIT, Question, QuickLab, run_levels
 from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.switched_sources import Together
 from twinstep.mutation.verdict import Judgement
@@ -19,12 +19,12 @@ from twinstep.project.registry import Pair
 
 #: Mutants of a chunk: each makes its programs larger.
 SIZE = 100
-#: Fewer than so many are not worth compiling the candidate once more.
+#: Smallest chunk that is worth another compilation of the candidate.
 _FEW = 8
 
 
-class ChunkRunner(NamedTuple):
-    """What is asked of which mutant, and of which variant."""
+class MutantQuestion(NamedTuple):
+    """A question about one mutant in one variant."""
 
     reference: RememberingReference
     pair: Pair
@@ -33,7 +33,7 @@ class ChunkRunner(NamedTuple):
 
 
 class Chunks:
-    """Asks mutants that can be switched. mutants: in the order in which they will be asked."""
+    """Runs mutants that can be switched. mutants: in the order in which they will be run."""
 
     def __init__(self, ref: CandidateRef, mutants: Sequence[Mutant]) -> None:
         self._ref = ref
@@ -46,36 +46,36 @@ class Chunks:
         self._unchanged: Answers = {}
         self._scope = contextlib.ExitStack()
 
-    def ask(self, asking: ChunkRunner, watch: Watch) -> Judgement | None:
-        """Return what the levels make of a mutant, None if it has to be planted alone.
+    def ask(self, about: MutantQuestion, watch: Watch) -> Judgement | None:
+        """Return the levels' judgement of a mutant, None if it has to be planted alone.
 
-        UserError if the candidate fails with all of a chunk's bugs in it and none of them on.
+        Raises UserError if the candidate fails with a chunk's bugs compiled in and none of them on.
         """
-        lab = self._lab(asking, watch)
+        lab = self._lab(about, watch)
         if lab is None:
             return None
-        with self._together.switched(asking.mutant):
-            verdict = asked(lab, asking.question, watch)
-        return verdict if self._together.can(asking.mutant) else None
+        with self._together.switched(about.mutant):
+            verdict = run_levels(lab, about.question, watch)
+        return verdict if self._together.can(about.mutant) else None
 
-    def effect(self, asking: ChunkRunner, watch: Watch) -> dict[str, Any] | None:
-        """Return what a mutant changes, see `effects`, None if it has to be planted alone.
+    def effect(self, about: MutantQuestion, watch: Watch) -> dict[str, Any] | None:
+        """Return a mutant's effect (see `effects`), None if it has to be planted alone.
 
-        It is compared with the same programs and no bug on: without bugs in them, others may round
+        The baseline is the same programs with no bug on: programs compiled without bugs may round
         in other places. Raises as `ask` does.
         """
-        lab = self._lab(asking, watch)
+        lab = self._lab(about, watch)
         if lab is None:
             return None
         if not self._unchanged:
-            self._unchanged = answered(lab.runner, asking.reference)
-        with self._together.switched(asking.mutant):
-            changed = answered(lab.runner, asking.reference)
-        return effect(self._unchanged, changed) if self._together.can(asking.mutant) else None
+            self._unchanged = answered(lab.runner, about.reference)
+        with self._together.switched(about.mutant):
+            changed = answered(lab.runner, about.reference)
+        return effect(self._unchanged, changed) if self._together.can(about.mutant) else None
 
-    def _lab(self, asking: ChunkRunner, watch: Watch) -> QuickLab | None:
-        """Return a lab with a mutant's chunk that passes with no bug on; None if it cannot."""
-        reference, pair, mutant, question = asking
+    def _lab(self, about: MutantQuestion, watch: Watch) -> QuickLab | None:
+        """Return a lab for a mutant's chunk that passes with no bug on; None if there is none."""
+        reference, pair, mutant, question = about
         place = self._place[mutant.id]
         if len(self._chunks[place]) < _FEW:
             return None
@@ -91,7 +91,7 @@ class Chunks:
         if levels:
             variant, watch.variant = watch.variant, None
             patient = dict.fromkeys(levels, 10 * LIMIT)
-            verdict = asked(lab, Question(levels, limits=patient), watch)
+            verdict = run_levels(lab, Question(levels, limits=patient), watch)
             watch.variant = variant
             for kill in verdict.kills.values():
                 raise UserError(
@@ -102,7 +102,7 @@ class Chunks:
         return lab if self._together.can(mutant) else None
 
     def close(self) -> None:
-        """Take the present chunk's modules out."""
+        """Remove the current chunk's modules."""
         self._scope.close()
         self._labs.clear()
         self._passed.clear()

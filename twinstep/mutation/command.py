@@ -1,4 +1,4 @@
-"""`twinstep mutants ENV`: how strong the suite is, measured with planted bugs."""
+"""`twinstep mutants ENV`: measure the suite's strength with planted bugs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from twinstep._lib import paths
 from twinstep.errors import UserError
 from twinstep.mutation.campaign import Campaign, Plan, prepare
-from twinstep.mutation.env_test_stage import asked
+from twinstep.mutation.env_test_stage import run_own_tests
 from twinstep.mutation.equivalence_evidence import alike
 from twinstep.mutation.judge import LEVELS
 from twinstep.mutation.report import counted
@@ -27,33 +27,33 @@ from twinstep.mutation.workers import rows, work
 
 def add_to(commands: Any) -> None:
     """Add the subcommand's parser."""
-    made = commands.add_parser("mutants", help="how strong the suite is, by planted bugs")
-    made.add_argument("env", help="the environment's name")
-    made.add_argument("--candidate", default="jax", help="default: jax")
-    made.add_argument("--sample", default="0", help="how many mutants; default: all")
-    made.add_argument("--seed", default="0", help="which sample; default: 0")
-    made.add_argument("--levels", default="1,2,3", help="default: 1,2,3")
-    made.add_argument("--episodes", default="100", help="of each driver at level 3; default: 100")
-    made.add_argument(
+    parser = commands.add_parser("mutants", help="how strong the suite is, by planted bugs")
+    parser.add_argument("env", help="the environment's name")
+    parser.add_argument("--candidate", default="jax", help="default: jax")
+    parser.add_argument("--sample", default="0", help="how many mutants; default: all")
+    parser.add_argument("--seed", default="0", help="which sample; default: 0")
+    parser.add_argument("--levels", default="1,2,3", help="default: 1,2,3")
+    parser.add_argument("--episodes", default="100", help="of each driver at level 3; default: 100")
+    parser.add_argument(
         "--matrix",
         default="",
         help="how many of them to ask at every level, whatever another said, and to locate; "
         "default: all",
     )
-    made.add_argument(
+    parser.add_argument(
         "--alone", action="store_true", help="compile no two bugs of a candidate in JAX together"
     )
-    made.add_argument("--workers", default="1", help="processes, each on one core; default: 1")
-    made.add_argument(
+    parser.add_argument("--workers", default="1", help="processes, each on one core; default: 1")
+    parser.add_argument(
         "--resume", action="store_true", help="go on with the same run that ended early"
     )
-    made.add_argument(
+    parser.add_argument(
         "--again",
         action="store_true",
         help="take over what the result in --out settles: killed and located, or asked in vain "
         "and equivalent; ask the others",
     )
-    made.add_argument(
+    parser.add_argument(
         "--alike",
         nargs="+",
         default=(),
@@ -61,18 +61,18 @@ def add_to(commands: Any) -> None:
         help="ask these bugs and the candidate without them the same, for many states, and say "
         "whether anything differs; in JAX, in the first variant; nothing is written",
     )
-    made.add_argument(
+    parser.add_argument(
         "--states", default="", help="inputs of each module with --alike; default: 1000000"
     )
-    made.add_argument("--module", default="", help="the only module to ask with --alike")
-    made.add_argument(
+    parser.add_argument("--module", default="", help="the only module to ask with --alike")
+    parser.add_argument(
         "--out", type=Path, default=Path("benchmarks/mutants"), help="folder of results"
     )
-    made.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 0 done, 1 if a mutant that is called equivalent, or alike, is not."""
+    """Run the command; return 0, or 1 if a mutant listed as equivalent, or in --alike, differs."""
     plan, count = plan_of(args), _number("--workers", args.workers, 1)
     if args.alike:
         if args.resume or args.again:
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
 def _asked(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask of all mutants that are not done yet, in the order that costs least."""
+    """Run all unfinished mutants, the cheapest checks first; yield each changed row."""
     early = campaign.early
     done = {row["id"] for row in campaign.rows}
     todo = [mutant for mutant in campaign.mutants if mutant.id not in done]
@@ -136,7 +136,7 @@ def _asked(
         partial(late, campaign, count, show, folder),
         partial(elsewhere, campaign, count, show, folder),
     ]
-    own = partial(asked, campaign, show, folder, count)
+    own = partial(run_own_tests, campaign, show, folder, count)
     for ask in [own, *further] if early else [*further, own]:
         yield from ask()
 
@@ -144,7 +144,7 @@ def _asked(
 def late(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask the levels that come after own tests of what these left and is not proven equal."""
+    """Run the levels that come after own tests on the remaining survivors."""
     levels = campaign.plan.levels[len(campaign.early) :]
     left = [
         row
@@ -157,7 +157,7 @@ def late(
 def elsewhere(
     campaign: Campaign, count: int, show: Callable[[str], None], folder: Path
 ) -> Iterator[Any]:
-    """Ask the other variants of the survivors."""
+    """Run the survivors in the other variants."""
     left = [r for r in campaign.rows if r["class"] == "survivor" and not r.get("everywhere")]
     if len(campaign.pairs) > 1:
         for row in _further(campaign, left, count, show, folder, partial(work, elsewhere=True)):
@@ -173,32 +173,32 @@ def _further(
     folder: Path,
     work: Callable[..., None],
 ) -> Iterator[dict[str, Any]]:
-    """Ask more of the mutants of these rows; yield each, changed by what was found."""
-    known = {row["id"]: row for row in left}
-    mutants = [mutant for mutant in campaign.mutants if mutant.id in known]
-    for found in rows(campaign, mutants, count, show, folder, work) if mutants else ():
-        row = known[found["id"]]
-        if found["variant"] == row["variant"]:
-            row["seconds"] |= found["seconds"]
-        elif found["kills"]:
-            row["seconds"] = found["seconds"]
-        if found["kills"]:
-            row |= {name: found[name] for name in ("variant", "class", "first", "kills")}
+    """Run further checks on the mutants of these rows; yield each row, updated."""
+    rows_by_id = {row["id"]: row for row in left}
+    mutants = [mutant for mutant in campaign.mutants if mutant.id in rows_by_id]
+    for update in rows(campaign, mutants, count, show, folder, work) if mutants else ():
+        row = rows_by_id[update["id"]]
+        if update["variant"] == row["variant"]:
+            row["seconds"] |= update["seconds"]
+        elif update["kills"]:
+            row["seconds"] = update["seconds"]
+        if update["kills"]:
+            row |= {name: update[name] for name in ("variant", "class", "first", "kills")}
             row.pop("diff", None)
             row.pop("effect", None)
-        elif "effect" in found:
-            row["effect"] = found["effect"]
+        elif "effect" in update:
+            row["effect"] = update["effect"]
         yield row
 
 
 def stem_of(campaign: Campaign) -> str:
-    """Return the name of a result's files: the environment's, and a compiled candidate's."""
+    """Return the stem of a result's files: the environment, with a compiled candidate's name."""
     plan = campaign.plan
     return f"{plan.env}-{plan.candidate}" if campaign.pair.candidate.build else plan.env
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
-    """Return the plan that the options ask for; UserError for one that is wrong."""
+    """Return the plan of the options; UserError for a wrong option."""
     parts = args.levels.split(",")
     if any(part not in map(str, LEVELS) for part in parts) or len(set(parts)) < len(parts):
         raise UserError(f"--levels {args.levels}: some of 1,2,3, with commas between them")
@@ -215,7 +215,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
 
 
 def command_of(plan: Plan) -> str:
-    """Return the command that carries out a plan."""
+    """Return the command line of a plan."""
     options = f"--candidate {plan.candidate} --levels {','.join(map(str, plan.levels))}"
     if plan.sample:
         options += f" --sample {plan.sample} --seed {plan.seed}"
@@ -237,7 +237,7 @@ def _number(option: str, text: str, least: int) -> int:
 def _progress() -> Callable[[str], None]:
     """Return a function that shows one line on a terminal, and nothing in CI or a file.
 
-    What is done can be read in the part of the result that is written on the way.
+    Finished mutants can be read in the partial result, which is written on the way.
     """
     if not sys.stderr.isatty() or os.environ.get("CI", "").lower() in ("true", "1"):
         return lambda text: None

@@ -1,7 +1,7 @@
-"""How much a bug changes that no gate notices: too little, or nothing at all.
+"""Measure the effect of a bug that no gate notices: below tolerance, or none at all.
 
-Asked where gates leave room: of a candidate that must be exact, a survivor has changed nothing of
-what is asked here.
+Only for gates with a tolerance: a survivor in a candidate that must be exact has changed nothing
+that is measured here.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from twinstep.project.registry import Pair
 from twinstep.runner.runner import Runner
 from twinstep.testing.harness import Lab, Reference
 
-#: Inputs per module: those that level 1 asks with.
+#: Inputs per module: those of level 1.
 INPUTS = 16384
 Answers = dict[str, np.ndarray]
 
 
 def tolerant(contract: Contract, candidate: str) -> bool:
-    """Whether any gate of a candidate leaves room between equal and wrong on a CPU."""
+    """Return True if any gate of a candidate has a tolerance on a CPU."""
     return any(
         not (isinstance(rule.gate, Lockstep) and rule.gate.exact)
         for rule in contract.gates
@@ -36,40 +36,40 @@ def tolerant(contract: Contract, candidate: str) -> bool:
 
 
 def answers(reference: RememberingReference, pair: Pair, mutant: Mutant | None) -> Answers:
-    """Return what a candidate with a bug (None: without) gives at levels 1 and 2, by name."""
+    """Return a candidate's answers at levels 1 and 2 with a bug (None: without), by name."""
     with planted(pair.candidate, mutant):
         return answered(Lab(pair, reference).runner, reference)
 
 
 def answered(runner: Runner, reference: Reference, only: str = "") -> Answers:
-    """Return what a candidate gives where a reference draws and places what is asked, by name.
+    """Return a candidate's answers to inputs and states that a reference draws, by name.
 
-    `MODULE.FIELD` of modules called alone, `step: PATH` of one step from placed states. only: the
-    one module that is asked, and no step.
+    `MODULE.FIELD` of modules called alone, `step: PATH` of one step from placed states. only: call
+    this module alone, and make no step.
     """
-    made: Answers = {}
+    by_name: Answers = {}
     contract = runner.contract
     for module in contract.modules:
         if not (module.inputs and runner.offers("call")) or only not in ("", module.name):
             continue
         parts = ("module", module.name)
         inputs = reference.module_inputs(module, INPUTS, *parts, dtype=runner.dtype)
-        found = runner.call(module.name, inputs)
-        made |= {f"{module.name}.{name}": values for name, values in found.items()}
+        outputs = runner.call(module.name, inputs)
+        by_name |= {f"{module.name}.{name}": values for name, values in outputs.items()}
     if contract.placed and runner.offers("load") and not only:
         states, actions = reference.states(contract.placed, "placed", dtype=runner.dtype)
-        found = runner.play_from(states, actions[None])
-        made |= {f"step: {path}": values for path, values in found.items()}
-    return made
+        outputs = runner.play_from(states, actions[None])
+        by_name |= {f"step: {path}": values for path, values in outputs.items()}
+    return by_name
 
 
 def effect(before: Answers, after: Answers) -> dict[str, Any]:
-    """Return where a bug changes most, as plain JSON values.
+    """Return the place of a bug's largest effect, as plain JSON values.
 
-    where: "" if nothing differs. largest: the difference there, None where one is no number. share:
-    of all values there that differ.
+    where: "" if nothing differs. largest: the difference there, None if one side is not a number.
+    share: the part of the values there that differ.
     """
-    found: list[tuple[float, str, float]] = []
+    differences: list[tuple[float, str, float]] = []
     for name, want in before.items():
         got = after[name]
         differs = (want != got) & ~((want != want) & (got != got))  # noqa: PLR0124 - NaN
@@ -78,8 +78,8 @@ def effect(before: Answers, after: Answers) -> dict[str, Any]:
             with np.errstate(invalid="ignore"):
                 size = np.abs(one - other)
             largest = float(np.max(np.where(np.isfinite(size), size, np.inf)))
-            found.append((largest, name, float(differs.mean())))
-    if not found:
+            differences.append((largest, name, float(differs.mean())))
+    if not differences:
         return {"where": "", "largest": 0.0, "share": 0.0}
-    largest, where, share = max(found)
+    largest, where, share = max(differences)
     return {"where": where, "largest": largest if largest < np.inf else None, "share": share}

@@ -1,4 +1,4 @@
-"""Ask own tests of each survivor of a campaign, those first that noticed bugs of the same file."""
+"""Run own tests on a campaign's survivors; tests that noticed bugs of the same file go first."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from twinstep.mutation.verdict import Kill
 from twinstep.mutation.workers import DIES_WITH_PARENT
 from twinstep.project import registry
 
-#: So many tests at most are run before the others.
+#: Maximum number of tests that are moved to the front.
 _FIRST = 5
 
 
-def asked(
+def run_own_tests(
     campaign: Campaign, tell: Callable[[str], None], folder: Path, count: int = 1
 ) -> Iterator[dict[str, Any]]:
-    """Ask of each survivor among a campaign's rows; yield the row as it comes back, changed.
+    """Run own tests on each survivor among a campaign's rows; yield each row when it is updated.
 
-    `own` in it: whether these tests noticed. folder: for what is compiled. count: processes, of
-    which each has a core. UserError if one fails without a bug.
+    `own` in a row: True if these tests noticed. folder: for compiled files. count: processes, one
+    core each. UserError if a test fails without a bug.
     """
     env, ref = campaign.plan.env, campaign.pair.candidate
     todo = {r["id"]: r for r in campaign.rows if r["class"] == "survivor" and "own" not in r}
@@ -57,7 +57,7 @@ def asked(
 
 
 class _Order:
-    """Which tests noticed bugs of which files: those are run first."""
+    """The order of own tests: those that noticed bugs of the same file go first."""
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self._noticed: dict[str, Counter[str]] = defaultdict(Counter)
@@ -70,7 +70,7 @@ class _Order:
         self._noticed[row["path"]].update(kill["check"] for kill in row["kills"].values())
 
     def of(self, path: str) -> list[str]:
-        """Return the tests that noticed most bugs of a file."""
+        """Return the tests that noticed the most bugs of a file."""
         return [name for name, _ in self._noticed[path].most_common(_FIRST)]
 
 
@@ -82,13 +82,13 @@ def _answers(
     tests: OwnTests,
     count: int,
 ) -> Iterator[tuple[str, Kill | None]]:
-    """Yield what the tests make of the mutants of these rows by name, as it comes."""
+    """Yield (mutant id, kill or None) for the mutants of these rows, as results arrive."""
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
     if count == 1:
         for name, row in rows.items():
             yield name, tests.ask(mutants[name], order.of(row["path"]))
         return
-    # Processes, not threads: what ends a command's processes would end those of another, too.
+    # Processes, not threads: ending one command's processes would end those of another, too.
     spawning = multiprocessing.get_context("spawn")
     each = sorted(os.sched_getaffinity(0))[: min(count, len(rows))]
     cores = spawning.Queue()
@@ -104,7 +104,7 @@ def _answers(
     try:
         todo, under_way = deque(rows.items()), {}
         while todo or under_way:
-            # No more than can be run: what is learned puts the tests of later ones in order.
+            # No more than can run at once: each result improves the order of later tests.
             while todo and len(under_way) < len(each):
                 name, row = todo.popleft()
                 under_way[pool.submit(_ask, name, order.of(row["path"]))] = name
@@ -124,14 +124,14 @@ def _answers(
         for process in processes_left:
             process.join(_TO_END)
             process.kill()
-            # The pool's thread may have reaped it, and not yet have said so: join sees nothing.
+            # The pool's thread may have reaped it without recording that yet: join sees nothing.
             while process.is_alive():
                 time.sleep(0.01)
 
 
 #: Seconds that a process may take to end its command.
 _TO_END = 10.0
-#: Of a process that asks.
+#: Set in each process of the pool.
 _here: tuple[OwnTests, dict[str, Mutant]]
 
 
@@ -142,11 +142,11 @@ def _begin(
     folder: Path,
     limits: tuple[float, float],
 ) -> None:
-    """Make ready, in a process that ends with its parent."""
-    global _here  # noqa: PLW0603 - what a pool's initializer leaves
+    """Initialise a process of the pool, which ends with its parent."""
+    global _here  # noqa: PLW0603 - state of a pool's initializer
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
-    # Not killed: it has to end the tests that it started, which may loop for ever.
+    # SIGTERM, not SIGKILL: it has to end the tests that it started, which may loop forever.
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT[0], signal.SIGTERM, *DIES_WITH_PARENT[2:])
     core = cores.get()
     os.sched_setaffinity(0, {core})

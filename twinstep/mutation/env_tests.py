@@ -1,9 +1,9 @@
-"""Ask the tests that an environment has of its own what the generic checks did not notice.
+"""Run an environment's own tests on mutants that the generic checks did not notice.
 
 `python -m twinstep.mutation.env_tests ENV CANDIDATE ID OUT ANSWERS LEARNING [TEST ...]` plants one
-bug (`-`: none) in a process and runs these tests there, those named first, up to the first failure.
-A bug in Rust is compiled before, in a copy of the project, and the process runs in that. What the
-oracle answers without a bug (LEARNING is `yes`) is filed, and is not played again for each bug.
+bug (`-`: none) in a process and runs these tests, the named ones first, up to the first failure.
+A bug in Rust is compiled beforehand in a copy of the project, and the process runs in that copy.
+The oracle's answers without a bug (LEARNING is `yes`) are filed and reused for every bug.
 """
 
 from __future__ import annotations
@@ -31,66 +31,68 @@ from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.verdict import Kill
 from twinstep.project import processes, registry
+from twinstep.project.source_hash import package_folder
 from twinstep.testing import harness
 
-#: Seconds on the clock without a bug that nothing is known of yet.
+#: Seconds of wall time for the first run without a bug, whose duration is unknown.
 _FIRST = 3600.0
-#: With one: so many, which also compile a crate's tests, and so many times what they take without.
+#: Limit with a bug: _LEAST seconds, enough to compile a crate's tests, plus _SLOWER times the time
+#: without a bug.
 _LEAST, _SLOWER = 120.0, 10
 _SUITES = ("properties", "interactions", "rollouts")
-#: Where tests lie that a candidate names.
+#: Folder of the tests that a candidate names.
 _CORES = "tests/envs/"
 _LEVELS = (1, 2, 3)
 _GOOD = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 class OwnTests:
-    """The tests of one candidate's environment: those beside the generic ones in the suite's
+    """The own tests of one candidate's environment: those next to the generic ones in the suite's
     packages, those that the candidate names in `tests`, and those of its Rust crates.
 
-    folder: where a compiled candidate is copied to. Beside it lie the oracle's answers.
+    folder: copy of a compiled candidate. The oracle's answers lie next to it.
     """
 
     def __init__(self, env: str, ref: CandidateRef, folder: Path) -> None:
         self._env, self._ref = env, ref
         self._answers = folder.absolute().with_name("answers")
-        #: Seconds for each crate's tests, and for the others; 0: not known yet.
+        #: Seconds for each crate's tests, and for the others; 0: not measured yet.
         self.limits = 0.0, 0.0
         self._shop = Workshop(ref, folder) if ref.build else None
 
     def begin(self) -> None:
-        """Run them without a bug, and set limits by that. UserError if one fails."""
-        self._good(_FIRST, _FIRST)  # compiles, and asks the oracle
+        """Run them without a bug and set the limits accordingly. UserError if one fails."""
+        self._good(_FIRST, _FIRST)  # compiles, and runs the oracle
         crates, others = self._good(_FIRST, _FIRST)
         self.limits = _LEAST + _SLOWER * crates, _LEAST + _SLOWER * others
 
     def _good(self, crates: float, others: float) -> tuple[float, float]:
         """Return the seconds that they take without a bug."""
-        crates, others, found = self._asked(None, crates, others)
-        if found is not None:
+        crates, others, kill = self._asked(None, crates, others)
+        if kill is not None:
             raise UserError(
                 f"{self._env}-{self._ref.name} fails its own tests without a planted bug "
-                f"({found.check}: {found.detail}): mend it first"
+                f"({kill.check}: {kill.detail}): mend it first"
             )
         return crates, others
 
     def ask(self, mutant: Mutant, first: Sequence[str] = ()) -> Kill | None:
-        """Return what the tests make of a mutant, None if all pass. first: tests to begin with."""
+        """Return the kill of a mutant, None if all tests pass. first: tests to begin with."""
         return self._asked(mutant, *self.limits, first)[-1]
 
     def _asked(
         self, mutant: Mutant | None, crates: float, others: float, first: Sequence[str] = ()
     ) -> tuple[float, float, Kill | None]:
-        """Return the seconds of the crates' tests and of the others, and what noticed."""
+        """Return the seconds of the crates' tests and of the others, and the kill if any."""
         shop = self._shop
         if shop is None:
             name = mutant.id if mutant else "-"
             return 0.0, *self._run(name, others, Path.cwd(), {}, first)
         with shop.built(mutant):
-            begun = time.monotonic()
+            begin = time.monotonic()
             if failed := shop.tested(crates):
                 return 0.0, 0.0, Kill(1, "the crates' own tests", "difference", failed)
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - begin
             more = {"PYTHONPATH": shop.import_path}
             return seconds, *self._run("-", others, shop.project, more, first)
 
@@ -102,8 +104,8 @@ class OwnTests:
         more: dict[str, str],
         first: Sequence[str],
     ) -> tuple[float, Kill | None]:
-        with tempfile.TemporaryDirectory(prefix="twinstep-own-") as held:
-            out, log = Path(held) / "found.json", Path(held) / "log"
+        with tempfile.TemporaryDirectory(prefix="twinstep-own-") as folder:
+            out, log = Path(folder) / "found.json", Path(folder) / "log"
             command = [sys.executable, "-m", __name__, self._env, self._ref.name, mutant, str(out)]
             # Without a bug there is no limit yet.
             command += [str(self._answers), "no" if any(self.limits) else "yes", *first]
@@ -113,36 +115,38 @@ class OwnTests:
             if not out.is_file():
                 last = (ended.said.strip().splitlines() or [f"exit code {ended.code}"])[-1]
                 return ended.seconds, Kill(1, "own tests", "crash", last[:200])
-            found = json.loads(out.read_text())
-            return ended.seconds, Kill(**found) if found else None
+            kill = json.loads(out.read_text())
+            return ended.seconds, Kill(**kill) if kill else None
 
 
 def packages(env: str) -> list[str]:
     """Return the packages of the suite that hold an environment's own tests."""
     named = [f"twinstep.{suite}.{env}" for suite in _SUITES]
-    return [name for name in named if importlib.util.find_spec(name) is not None]
+    there = [name for name in named if importlib.util.find_spec(name) is not None]
+    return [name for name in there if any(package_folder(name).glob("test_*.py"))]
 
 
 def groups(env: str, ref: CandidateRef, names: Sequence[str] = ()) -> list[list[str]]:
-    """Return what pytest is called with, once for each: the suite's packages, and what a candidate
-    names; this first where the first of these tests is one of it.
+    """Return pytest's arguments for two runs: the suite's packages, and a candidate's own tests.
+
+    The latter come first if the first of `names` is one of them.
     """
     chosen = ["-m", "not slow and not level4", "--env", env, "--candidate", ref.name]
-    found = [[*chosen, "--pyargs", *packages(env)], ["--pyargs", *ref.tests]]
+    runs = [[*chosen, "--pyargs", *packages(env)], ["--pyargs", *ref.tests]]
     if names and names[0].startswith(_CORES):
-        found.reverse()
-    return [words for words in found if words[-1] != "--pyargs"]
+        runs.reverse()
+    return [words for words in runs if words[-1] != "--pyargs"]
 
 
 def from_the_root(name: str) -> str:
-    """Return a test's name from the repository's root, wherever it is counted from.
+    """Return a test's name relative to the repository's root, whatever it is relative to.
 
     Installed, or reached through links, the suite's folders lie elsewhere.
     """
     places = [
-        (found.end(), folder)
+        (match.end(), folder)
         for folder in (*(f"{suite}/" for suite in _SUITES), _CORES)
-        for found in re.finditer(rf"(^|(?<=/)){folder}", name.partition("::")[0])
+        for match in re.finditer(rf"(^|(?<=/)){folder}", name.partition("::")[0])
     ]
     if not places:
         return name
@@ -151,12 +155,12 @@ def from_the_root(name: str) -> str:
 
 
 def _name(item: pytest.Item) -> str:
-    """Return a test's name from the root; of a file outside its own, pytest says the last part."""
+    """Return a test's name from the root; pytest shortens the path of a file outside its own."""
     return from_the_root(f"{item.path.as_posix()}::{item.nodeid.partition('::')[2]}")
 
 
 class _First:
-    """A plugin that runs some tests first, and keeps the first failure."""
+    """A plugin that runs some tests first and records the first failure."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.kill: Kill | None = None
@@ -170,25 +174,25 @@ class _First:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Learn which test the reports to come are about."""
+        """Note the test of the coming reports."""
         self._running = item
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Notice a file that cannot be imported."""
+        """Record a file that cannot be imported."""
         if report.failed:
             self._keep(1, from_the_root(report.nodeid), "build", report.longreprtext)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Notice a failure, also of a fixture. A test without a level counts for the first."""
+        """Record a failure, also of a fixture. A test without a level counts as level 1."""
         if report.failed:
-            found = [n for n in _LEVELS if self._running.get_closest_marker(f"level{n}")]
-            level = found[0] if found else 1
+            levels = [n for n in _LEVELS if self._running.get_closest_marker(f"level{n}")]
+            level = levels[0] if levels else 1
             self._keep(level, _name(self._running), "difference", report.longreprtext)
 
     def _keep(self, level: int, name: str, how: str, text: str) -> None:
-        said = [line for line in text.splitlines() if line.startswith("E ")] or [text]
+        lines = [line for line in text.splitlines() if line.startswith("E ")] or [text]
         if self.kill is None:
-            line = said[0].removeprefix("E ").strip().partition("\n")[0]
+            line = lines[0].removeprefix("E ").strip().partition("\n")[0]
             self.kill = Kill(level, name, how, line[:200])
 
 
@@ -202,7 +206,7 @@ def _main(
     bug = None
     if mutant != "-":
         (bug,) = (m for m in all_mutants(ref) if m.id == mutant)
-    # The same for every bug, whatever earlier ones made Hypothesis remember: no verdict by luck.
+    # Equal examples for every bug, whatever Hypothesis has stored for earlier ones.
     hypothesis.settings.register_profile("own tests", derandomize=True)
     hypothesis.settings.load_profile("own tests")
     first = _First(names)
@@ -215,11 +219,11 @@ def _main(
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
     ]
-    beside = Path(out).parent
-    quiet += ["--verdict", str(beside / "verdict.json"), "--report-dir", str(beside / "reports")]
+    folder = Path(out).parent
+    quiet += ["--verdict", str(folder / "verdict.json"), "--report-dir", str(folder / "reports")]
     with planted(ref, bug):
         if bug is not None:
-            # At once: pytest loads what belongs to a plugin's distribution by a finder of its own.
+            # Now: pytest loads modules of a plugin's distribution with a finder of its own.
             importlib.import_module(bug.module)
         for words in groups(env, ref, names):
             if first.kill is not None:

@@ -1,7 +1,7 @@
-"""Evidence where no proof is at hand: a bug's answers beside the candidate's own, for many states.
+"""Evidence of equivalence without a proof: compare a mutant with the candidate on many states.
 
-What is asked is drawn and placed as levels 1 and 2 do, from other random numbers. A reference that
-places states puts many of them at its edges.
+Inputs and states are drawn as at levels 1 and 2, from other random numbers. A reference that places
+states puts many of them at its boundaries.
 """
 
 from __future__ import annotations
@@ -21,52 +21,51 @@ from twinstep.project.registry import EnvVariant, Pair
 from twinstep.testing.harness import Harness, Lab, Reference, RunSettings
 
 
-class _Lots(Reference):
-    """A reference whose draws are not those of the suite, and others in each lot."""
+class _BatchedReference(Reference):
+    """A reference whose draws differ from the suite's, and from batch to batch."""
 
     def __init__(self, harness: Harness, subject: EnvVariant) -> None:
         super().__init__(harness, subject)
-        self._lot = 0
+        self._batch = 0
         self._placed_before: dict[int, dict[tuple[int, str], Answers]] = {}
 
-    def begin(self, lot: int) -> None:
-        self._lot = lot
-        self._placed = self._placed_before.setdefault(lot, {})
+    def begin(self, batch: int) -> None:
+        self._batch = batch
+        self._placed = self._placed_before.setdefault(batch, {})
 
     def rng(self, *parts: object) -> np.random.Generator:
-        return super().rng(*parts, "lot", self._lot)
+        return super().rng(*parts, "lot", self._batch)
 
 
 def alike(
     plan: Plan, ids: Sequence[str], states: int, module: str, show: Callable[[str], None]
 ) -> Iterator[tuple[str, bool]]:
-    """Ask bugs and what they are planted in the same; yield a line for each, and if it is alike.
+    """Compare bugs with the candidate's first variant; yield a line and True if alike, for each.
 
-    states: how many inputs of each module, at least. module: the one that is asked, "" for all
-    and for placed states. The candidate's first variant is asked. UserError for an unknown bug or
-    module, or a compiled candidate.
+    states: least number of inputs of each module. module: the only one to compare, "" for all and
+    for placed states. UserError for an unknown bug or module, or a compiled candidate.
     """
     pair = prepare(plan).pair
     if pair.candidate.build:
         raise UserError("--alike asks candidates in JAX; a compiled one's bugs want a proof")
-    known = {mutant.id: mutant for mutant in all_mutants(pair.candidate)}
-    if unknown := [name for name in ids if name not in known]:
+    bugs = {mutant.id: mutant for mutant in all_mutants(pair.candidate)}
+    if unknown := [name for name in ids if name not in bugs]:
         raise UserError(f"--alike {unknown[0]}: no bug of {plan.env}'s {plan.candidate}")
     names = [one.name for one in pair.subject.contract.modules if one.inputs]
     if module and module not in names:
         raise UserError(f"--module {module}: one of {', '.join(names)}")
-    lots = -(-states // INPUTS)
-    reference = _Lots(Harness(RunSettings()), pair.subject)
+    batches = -(-states // INPUTS)
+    reference = _BatchedReference(Harness(RunSettings()), pair.subject)
     try:
-        own = list(_digests(pair, None, reference, lots, module, show))
+        own = list(_digests(pair, None, reference, batches, module, show))
         if not own[0]:
             raise UserError(f"{pair.label} can neither call modules nor load states")
         for name in ids:
-            # Closed at a difference: the bug must be out before the next one is in.
-            with closing(_digests(pair, known[name], reference, lots, module, show)) as found:
-                told = _compared(name, pair, own, found, module)
+            # Closed at a difference: a bug must be removed before the next one is planted.
+            with closing(_digests(pair, bugs[name], reference, batches, module, show)) as got:
+                result = _compared(name, pair, own, got, module)
             show("")
-            yield told
+            yield result
     finally:
         show("")
         reference.close()
@@ -76,12 +75,12 @@ def _compared(
     name: str,
     pair: Pair,
     own: list[dict[str, bytes]],
-    found: Iterable[dict[str, bytes]],
+    digests: Iterable[dict[str, bytes]],
     module: str,
 ) -> tuple[str, bool]:
     about = f"{name} in {pair.label}"
     try:
-        for want, got in zip(own, found, strict=True):
+        for want, got in zip(own, digests, strict=True):
             other = [what for what in want if want[what] != got[what]]
             if other:
                 more = f" and {len(other) - 3} more" if len(other) > 3 else ""
@@ -89,28 +88,28 @@ def _compared(
     except CandidateBroken as error:
         return f"{about}: {error}", False
     steps = [what.startswith("step: ") for what in own[0]]
-    asked = [f"{len(own) * INPUTS:,} inputs of {module or 'each module'}"] * (not all(steps))
-    asked += [f"{len(own) * pair.subject.contract.placed:,} placed states"] * any(steps)
-    return f"{about}: nothing differs in {' and '.join(asked)}", True
+    inputs = [f"{len(own) * INPUTS:,} inputs of {module or 'each module'}"] * (not all(steps))
+    inputs += [f"{len(own) * pair.subject.contract.placed:,} placed states"] * any(steps)
+    return f"{about}: nothing differs in {' and '.join(inputs)}", True
 
 
 def _digests(
     pair: Pair,
     mutant: Mutant | None,
-    reference: _Lots,
-    lots: int,
+    reference: _BatchedReference,
+    batches: int,
     module: str,
     show: Callable[[str], None],
 ) -> Generator[dict[str, bytes]]:
-    """Return for each lot what a candidate with a bug (None: without) gives, name -> sha256.
+    """Yield name -> sha256 of a candidate's answers with a bug (None: without), for each batch.
 
-    Numbers that are equal count as the same: zero of either sign, and any NaN.
+    Equal numbers count as the same: zero of either sign, and any NaN.
     """
     with planted(pair.candidate, mutant):
         runner = Lab(pair, reference).runner
-        for lot in range(lots):
-            show(f"{mutant.id if mutant else 'without a bug'}: lot {lot + 1} of {lots}")
-            reference.begin(lot)
+        for batch in range(batches):
+            show(f"{mutant.id if mutant else 'without a bug'}: batch {batch + 1} of {batches}")
+            reference.begin(batch)
             yield {name: _digest(v) for name, v in answered(runner, reference, module).items()}
 
 

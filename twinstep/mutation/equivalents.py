@@ -1,4 +1,4 @@
-"""Mutants that change nothing: `mutants.toml` beside the candidate's adapter, each with a proof.
+"""Equivalent mutants: `mutants.toml` next to the candidate's adapter, with a proof for each.
 
 Those of a compiled part are listed in `mutants-rust.toml`.
 
@@ -26,7 +26,7 @@ _WORDS = ("id", "before", "after", "reason")
 
 
 def path_of(ref: CandidateRef) -> Path:
-    """Return where a candidate's equivalents are listed; the file need not exist."""
+    """Return the file that lists a candidate's equivalents; it need not exist."""
     package = ref.factory.partition(":")[0].rpartition(".")[0]
     name = ABOUT_MUTANTS[bool(ref.build)]
     return (package_folder(package) if package else Path()) / name
@@ -35,7 +35,7 @@ def path_of(ref: CandidateRef) -> Path:
 def read(ref: CandidateRef) -> dict[str, str]:
     """Return id -> reason of a candidate's equivalent mutants, {} without a file.
 
-    UserError names an entry that is incomplete, of no mutant, or of other lines than it says.
+    UserError names an entry that is incomplete, has no mutant, or differs from the mutant's lines.
     """
     path = path_of(ref)
     if not path.is_file():
@@ -48,21 +48,21 @@ def read(ref: CandidateRef) -> dict[str, str]:
     if tables or not isinstance(entries, list):
         other = next(iter(tables), "equivalent")
         raise UserError(f"{path} holds `{other}`: write [[equivalent]] tables")
-    known = {mutant.id: mutant for mutant in all_mutants(ref)}
-    found: dict[str, str] = {}
+    mutants = {mutant.id: mutant for mutant in all_mutants(ref)}
+    reasons: dict[str, str] = {}
     for entry in entries:
-        named = _complete(path, entry)["id"]
-        if named not in known:
+        name = _complete(path, entry)["id"]
+        if name not in mutants:
             raise UserError(
-                f"{path}: there is no mutant '{named}': its line has changed, so look at it anew"
+                f"{path}: there is no mutant '{name}': its line has changed, so look at it anew"
             )
-        if named in found:
-            raise UserError(f"{path}: '{named}' is listed twice")
-        for word, lines in zip(("before", "after"), changed_lines(known[named], ref), strict=True):
+        if name in reasons:
+            raise UserError(f"{path}: '{name}' is listed twice")
+        for word, lines in zip(("before", "after"), changed_lines(mutants[name], ref), strict=True):
             if lines != entry[word]:
-                raise UserError(f"{path}: `{word}` of '{named}' is not its line: {lines}")
-        found[named] = entry["reason"]
-    return found
+                raise UserError(f"{path}: `{word}` of '{name}' is not its line: {lines}")
+        reasons[name] = entry["reason"]
+    return reasons
 
 
 def _complete(path: Path, entry: Any) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""Judge a compiled candidate in a copy of this process: what was loaded cannot be taken out.
+"""Judge a compiled candidate in a fork of this process: a loaded library cannot be unloaded.
 
-A bug may also end the copy, or hang it inside compiled code. Then the level that was asked counts
-as having noticed, and another copy asks the rest.
+A bug may also end the fork, or hang it inside compiled code. Then the current level counts as
+having noticed, and another fork runs the remaining levels.
 """
 
 from __future__ import annotations
@@ -27,47 +27,47 @@ from twinstep.mutation.judge import LIMIT, Question
 from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.verdict import Judgement, Kill
 
-#: Seconds beyond a level's limit after which the copy is ended, and how many times the limit may
-#: pass on the clock on the wall.
+#: Seconds beyond a level's limit after which the fork is ended, and the limit on wall time as a
+#: multiple of the limit on processor time.
 _GRACE, _ASLEEP = 10.0, 10
 
 
 class _Telling(Watch):
-    """Tells the process that waits what is asked; the order of checks is that of another watch."""
+    """Reports each check to the waiting process; the order of checks is that of another watch."""
 
     def __init__(self, end: Connection, known: Watch) -> None:
         super().__init__()
         self._end, self._known = end, known
 
     def begins(self, level: int, check: str, limit: float) -> None:
-        """Tell of a check."""
+        """Report a check."""
         self._end.send(("at", level, check, limit))
 
     def worth(self, level: int, check: str) -> float:
-        """Return what the other watch knows of a check."""
+        """Return the other watch's estimate for a check."""
         return self._known.worth(level, check)
 
 
 def judged(
     ask: Callable[[Question, Watch], Judgement], question: Question, watch: Watch, shop: Workshop
 ) -> Judgement:
-    """Return what `ask` says in copies of this process that have the workshop's build.
+    """Return the judgement of `ask` in forks of this process that load the workshop's build.
 
-    watch: hears of every check.
+    watch: notes every check.
     """
     settled = dict(question.settled)
     while True:
-        asked = partial(ask, replace(question, settled=dict(settled)))
-        found = in_a_copy(asked, watch, shop, question.levels[0])
-        if isinstance(found, Judgement):
-            return found
-        settled[found.level] = found
+        rest = partial(ask, replace(question, settled=dict(settled)))
+        answer = in_a_copy(rest, watch, shop, question.levels[0])
+        if isinstance(answer, Judgement):
+            return answer
+        settled[answer.level] = answer
 
 
 def in_a_copy(do: Callable[[Watch], Any], watch: Watch, shop: Workshop, level: int = 0) -> Any:
-    """Return what `do` returns in a copy of this process, or the kill of a level in which it ended.
+    """Return the result of `do` in a fork of this process, or the kill of the level that ended it.
 
-    level: the one that counts for what happens before the first check. UserError if `do` raises.
+    level: the one that counts before the first check. UserError if `do` raises.
     """
     here, there = multiprocessing.Pipe()
     pid = os.fork()
@@ -85,51 +85,51 @@ def in_a_copy(do: Callable[[Watch], Any], watch: Watch, shop: Workshop, level: i
 
 
 def _copy(do: Callable[[Watch], Any], telling: Watch, end: Connection, shop: Workshop) -> None:
-    """Be the copy: do it, send what it returns, end."""
-    said: tuple[str, Any] = ("error", "")
+    """Run in the fork: call `do`, send its result, exit."""
+    message: tuple[str, Any] = ("error", "")
     try:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-        # What a panic says is in the verdict.
+        # A panic's message is in the verdict.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.path.insert(0, str(shop.place))
         importlib.invalidate_caches()
         for name in shop.modules:
             sys.modules.pop(name, None)
-        said = ("done", do(telling))
+        message = ("done", do(telling))
         for module in filter(None, map(sys.modules.get, shop.modules)):
             assert str(module.__file__).startswith(str(shop.place)), module.__file__
     except OSError as error:
-        said = ("error", str(error))
-    except BaseException:  # nothing may leave the copy
-        said = ("error", traceback.format_exc())
+        message = ("error", str(error))
+    except BaseException:  # nothing may escape from the fork
+        message = ("error", traceback.format_exc())
     finally:
         with suppress(OSError):
-            end.send(said)
+            end.send(message)
         os._exit(0)
 
 
 def _awaited(end: Connection, pid: int, watch: Watch, level: int) -> Any:
-    """Wait for a copy's answer."""
+    """Wait for a fork's answer."""
     check, limit = "its start", LIMIT
-    begun, spent = time.monotonic(), 0.0
+    begin, spent = time.monotonic(), 0.0
     while True:
         try:
-            said = end.recv() if end.poll(1.0) else None
+            message = end.recv() if end.poll(1.0) else None
         except (EOFError, OSError):
             return Kill(level, check, "crash", "the process ended")
-        if said is None:
-            late = time.monotonic() - begun > _ASLEEP * limit + _GRACE
+        if message is None:
+            late = time.monotonic() - begin > _ASLEEP * limit + _GRACE
             if late or _processor_time(pid) - spent > limit + _GRACE:
                 return Kill(level, check, "time", f"not done after {limit:g} s of processor time")
-        elif said[0] == "at":
-            if said[1] != level:
-                begun, spent = time.monotonic(), _processor_time(pid)
-            level, check, limit = said[1:]
+        elif message[0] == "at":
+            if message[1] != level:
+                begin, spent = time.monotonic(), _processor_time(pid)
+            level, check, limit = message[1:]
             watch.begins(level, check, limit)
-        elif said[0] == "done":
-            return said[1]
+        elif message[0] == "done":
+            return message[1]
         else:
-            raise UserError(f"a bug could not be judged: {said[1]}")
+            raise UserError(f"a bug could not be judged: {message[1]}")
 
 
 def _processor_time(pid: int) -> float:

@@ -1,7 +1,7 @@
-"""Ask the suite's own checks whether they notice a mutant, level by level.
+"""Run the suite's own checks on a mutant, level by level.
 
 The bodies of the shipped tests are called in this process on a lab that stops at the first
-difference: nothing is shrunk or explained unless that is asked for.
+difference. Nothing is shrunk or explained unless the question asks for a suspect.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from twinstep.runner.runner import broken_by
 from twinstep.testing.harness import Divergence, Lab
 
 LEVELS = (1, 2, 3)
-#: Processor seconds that one level of one mutant may take, its compilation included: what else runs
-#: on the machine is no verdict on a mutant.
+#: Processor seconds that one level of one mutant may take, its compilation included: load on the
+#: machine is no verdict on a mutant.
 LIMIT = 120.0
-#: How a check notices: the answers differ; an answer breaks the contract; the code cannot be
+#: Ways a check notices: the answers differ; an answer breaks the contract; the code cannot be
 #: imported, built or traced; the time is over; the process ended.
 HOW = ("difference", "contract", "build", "time", "crash")
 
 
-class MutantNoticed(Exception):  # noqa: N818 - it is what a check looks for
+class MutantNoticed(Exception):  # noqa: N818 - the wanted outcome of a check
     """A check noticed the mutant. outcome: of whole episodes, None for other checks."""
 
     def __init__(self, text: str, outcome: Outcome | None = None) -> None:
@@ -48,29 +48,29 @@ class QuickLab(Lab):
     """A lab whose checks stop at the first difference."""
 
     def require_equal(self, outcome: Outcome) -> None:
-        """Raise Found if any episode diverged."""
+        """Raise MutantNoticed if any episode diverged."""
         if outcome.divergences:
             miss = outcome.shortest.miss
             raise MutantNoticed(f"{', '.join(miss.paths)} at step {miss.step}", outcome)
 
     def require_agreement(self, case: Case, note: str = "") -> None:
-        """Raise Found: this case differs."""
+        """Raise MutantNoticed: this case differs."""
         raise MutantNoticed(note or case.kind)
 
     def fail(self, note: str) -> None:
-        """Raise Found with the sentence that says what is wrong."""
+        """Raise MutantNoticed with a sentence on the problem."""
         raise MutantNoticed(note)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a mutant.
+    """The checks to run on a mutant.
 
-    levels: in this order. every: whether each is asked whatever another said; else the first that
-    notices is the last. locate: ask for level 3's first suspect, which takes shrinking. limits:
-    processor seconds by level, 0 for the suspect, LIMIT where it says nothing. settled: what is
-    known of a level, which is then not asked; of level 0, the suspect, that it cannot be. shipped:
-    whether a compiled candidate is asked as it ships, too, which begins JAX's threads.
+    levels: in this order. every: True to run each level whatever the others find; False to stop at
+    the first that notices. locate: find level 3's first suspect, which takes shrinking. limits:
+    processor seconds by level (0: the suspect); LIMIT where missing. settled: known kills by level;
+    such a level is skipped (0: no suspect can be found). shipped: True to check a compiled
+    candidate as it ships, too, which starts JAX's threads.
     """
 
     levels: tuple[int, ...] = LEVELS
@@ -81,7 +81,7 @@ class Question:
     shipped: bool = True
 
     def limit(self, level: int) -> float:
-        """Return how many processor seconds a level may take."""
+        """Return the limit of a level in processor seconds."""
         return self.limits.get(level, LIMIT)
 
 
@@ -92,13 +92,13 @@ def judge(
     question: Question,
     watch: Watch,
 ) -> Judgement:
-    """Plant a mutant (None: the candidate as it is) and ask the levels that the question names."""
+    """Plant a mutant (None: the candidate as it is) and run the question's levels."""
     with planted(pair.candidate, mutant):
-        return asked(QuickLab(pair, reference), question, watch)
+        return run_levels(QuickLab(pair, reference), question, watch)
 
 
-def asked(lab: QuickLab, question: Question, watch: Watch) -> Judgement:
-    """Ask the levels that the question names."""
+def run_levels(lab: QuickLab, question: Question, watch: Watch) -> Judgement:
+    """Run the question's levels in a lab."""
     kills: dict[int, Kill] = {}
     seconds: dict[int, float] = {}
     spent: dict[tuple[int, str], float] = {}
@@ -126,15 +126,15 @@ def _ask(
     watch: Watch,
     spent: dict[tuple[int, str], float],
 ) -> tuple[Kill | None, Outcome | None]:
-    """Run a level's checks up to the first that fails. spent: takes the seconds of each."""
+    """Run a level's checks up to the first that fails. spent: receives the seconds of each."""
     name, clock, limit = "", _Clock(), question.limit(level)
-    found = list(checks(lab, level, question.shipped))
-    # Where level 3 is to locate, those that find a single case, and so a suspect, come first.
+    ordered = list(checks(lab, level, question.shipped))
+    # If level 3 has to locate, checks that find a single case, and so a suspect, come first.
     if not (question.locate and level == 3):
-        found.sort(key=lambda one: -watch.worth(level, one[0]))
+        ordered.sort(key=lambda one: -watch.worth(level, one[0]))
     try:
         with clock.running(limit):
-            for name, check in found:
+            for name, check in ordered:
                 watch.begins(level, name, limit)
                 lab.test, lab.level, lab.driver, lab.notes = name, level, "", {}
                 with _timed(spent, (level, name)), contextlib.suppress(pytest.skip.Exception):
@@ -142,7 +142,7 @@ def _ask(
         return None, None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a Rust panic is no Exception
         if clock.over:
             lab.oracle.close()  # it may have been in the middle of an answer
             return Kill(level, name, "time", f"not done after {limit:g} s of processor time"), None
@@ -162,9 +162,9 @@ def _timed(spent: dict[tuple[int, str], float], key: tuple[int, str]) -> Iterato
 
 
 def _reading(error: BaseException, compiled: bool) -> tuple[str, str]:
-    """Return how a check noticed, and one line; raise again what is no verdict on a mutant.
+    """Return how a check noticed, and one line; re-raise an error that is no verdict on a mutant.
 
-    compiled: whether it runs because it could be built, so that what it raises is a crash.
+    compiled: True if the candidate was built before it ran, so that its exceptions are crashes.
     """
     text = (str(error).strip() or type(error).__name__).partition("\n")[0][:200]
     if isinstance(error, CandidateBroken):
@@ -177,35 +177,35 @@ def _reading(error: BaseException, compiled: bool) -> tuple[str, str]:
 
 
 def _suspect(lab: QuickLab, outcome: Outcome, limit: float) -> str:
-    """Return the module that a report of this outcome names first, "" if it names none."""
+    """Return the first suspect of a report of this outcome, "" if there is none."""
     clock = _Clock()
     try:
         with clock.running(limit):
             Lab.require_equal(lab, outcome)
-    except Divergence as found:
-        return next((s["module"] for s in found.record["suspects"]), "")
+    except Divergence as divergence:
+        return next((s["module"] for s in divergence.record["suspects"]), "")
     except (CandidateBroken, OracleFailed, _OutOfTime):
         if clock.over:
             lab.oracle.close()
     return ""
 
 
-class _OutOfTime(Exception):  # noqa: N818 - no error of the code that it interrupts
+class _OutOfTime(Exception):  # noqa: N818 - no error of the interrupted code
     """The time is over."""
 
 
 class _Clock:
-    """A limit of processor time. over: whether it was reached, whoever caught the exception."""
+    """A limit of processor time. over: True once it was reached, even if the code caught it."""
 
     def __init__(self) -> None:
         self.over = False
 
     @contextlib.contextmanager
     def running(self, limit: float) -> Iterator[None]:
-        """Raise _Over in this, the main, thread after `limit` processor seconds.
+        """Raise _OutOfTime in this, the main, thread after `limit` processor seconds.
 
-        A loop without end inside a compiled program is not interrupted: Python's signals wait
-        for it. `workers` ends the process then.
+        An endless loop inside a compiled program is not interrupted: Python's signals wait for it.
+        `workers` ends the process then.
         """
 
         def stop(number: int, frame: object) -> None:

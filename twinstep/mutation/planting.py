@@ -1,4 +1,4 @@
-"""Put a mutant in the place of a candidate's code, inside this process, and take it out again."""
+"""Plant a mutant in a candidate's modules inside this process, and remove it again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from twinstep.mutation.python_operators import Mutant, mutants_of
 from twinstep.mutation.rust_operators import rust_mutants_of
 from twinstep.project.source_hash import package_folder
 
-#: Rust files and folders that no candidate is made of.
+#: Rust files and folders that are part of no candidate.
 _NOT_SHIPPED = {"tests", "examples", "benches", "build"}
 
 
@@ -28,7 +28,7 @@ _NOT_SHIPPED = {"tests", "examples", "benches", "build"}
 class SourceFile:
     """A file that bugs are planted in.
 
-    path: from the repository's root. name: its module, "" of Rust's.
+    path: from the repository's root. name: its module, "" for Rust.
     """
 
     name: str
@@ -37,14 +37,14 @@ class SourceFile:
 
 
 def source_files(ref: CandidateRef) -> list[SourceFile]:
-    """Return the files that a candidate's `edit` globs name: Rust's if it has a compiled part.
+    """Return the files that a candidate's `edit` globs name: Rust files if it has a compiled part.
 
-    Else the Python files of its packages, without the module of its factory, an adapter.
+    Otherwise the Python files of its packages, except the module of its factory, an adapter.
     UserError if there are none.
     """
     if ref.build:
         return _rust_files(ref)
-    found: dict[Path, SourceFile] = {}
+    files: dict[Path, SourceFile] = {}
     adapter = ref.factory.partition(":")[0]
     for package in ref.packages:
         folder = package_folder(package)
@@ -53,33 +53,33 @@ def source_files(ref: CandidateRef) -> list[SourceFile]:
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             path = _named_by(ref.edit, file)
             if path and name != adapter:
-                found[file] = SourceFile(name, path, file)
-    if not found:
+                files[file] = SourceFile(name, path, file)
+    if not files:
         raise UserError(
             f"candidate '{ref.name}' has no Python files to plant bugs in: its `packages` hold "
             "none that its `edit` names"
         )
-    return list(found.values())
+    return list(files.values())
 
 
 def _rust_files(ref: CandidateRef) -> list[SourceFile]:
-    found = {}
+    files = {}
     for glob in ref.edit:
         folder = Path(glob.partition("*")[0])
         for file in sorted(folder.rglob("*.rs")):
             apart = _NOT_SHIPPED.intersection(file.with_suffix("").relative_to(folder).parts)
             if fnmatch.fnmatchcase(file.as_posix(), glob) and not apart:
-                found[file] = SourceFile("", file.as_posix(), file)
-    if not found:
+                files[file] = SourceFile("", file.as_posix(), file)
+    if not files:
         raise UserError(
             f"candidate '{ref.name}' has no Rust files to plant bugs in: run this where its `edit` "
             "can be found"
         )
-    return list(found.values())
+    return list(files.values())
 
 
 def _named_by(globs: Sequence[str], file: Path) -> str:
-    """Return the file's path from the root that a glob begins at, "" if none names it."""
+    """Return the file's path from the root of the globs, "" if no glob matches."""
     full = file.resolve().as_posix()
     for glob in globs:
         if fnmatch.fnmatchcase(full, f"*/{glob}"):
@@ -102,7 +102,7 @@ def all_mutants(ref: CandidateRef) -> list[Mutant]:
 
 
 def diff_of(mutant: Mutant, ref: CandidateRef) -> list[str]:
-    """Return a mutant's unified diff, a line each, without lines of context."""
+    """Return the lines of a mutant's unified diff, without context."""
     file = next(source.file for source in source_files(ref) if source.path == mutant.path)
     before = file.read_bytes()
     old, new = (text.decode().splitlines() for text in (before, mutant.applied(before)))
@@ -120,25 +120,25 @@ def changed_lines(mutant: Mutant, ref: CandidateRef) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def planted(ref: CandidateRef, mutant: Mutant | None) -> Iterator[None]:
-    """Have a candidate's modules imported afresh, one of them with the bug (none: as it is).
+    """Re-import a candidate's modules in this context, one of them with the bug (None: as it is).
 
-    Its packages and its factory's module are new objects inside the context, so that nothing
-    built before is seen by what is built there; afterwards the old ones are back.
+    The candidate's packages and its factory's module are new objects inside the context, so that
+    objects built earlier are not shared. The old modules are back afterwards.
     """
     with fresh(ref, _Finder(ref, mutant)):
         yield
 
 
 class CandidateFinder(MetaPathFinder):
-    """Gives some of a candidate's modules other code than their files'."""
+    """A finder that replaces the code of some of a candidate's modules."""
 
 
 @contextlib.contextmanager
 def fresh(ref: CandidateRef, finder: CandidateFinder) -> Iterator[None]:
-    """Have a candidate's packages and its factory's module imported afresh, as a finder says.
+    """Re-import a candidate's packages and its factory's module through a finder in this context.
 
-    Inside another such context only the inner finder says so: a bug that is planted alone while
-    others are compiled together must not find these in the modules that it leaves as they are.
+    In nested contexts only the innermost finder is active: modules around a bug that is planted
+    alone must not contain the bugs that are compiled together outside.
     """
     homes = [*ref.packages, ref.factory.partition(":")[0]]
     aside = _taken(homes)
@@ -159,7 +159,7 @@ def fresh(ref: CandidateRef, finder: CandidateFinder) -> Iterator[None]:
 
 
 def _taken(homes: Sequence[str]) -> dict[str, ModuleType]:
-    """Remove the modules of some packages, also from the package they lie in; return them."""
+    """Remove the modules of some packages, also from their parent packages; return them."""
     inside = tuple(f"{home}." for home in homes)
     names = [name for name in sys.modules if name in homes or name.startswith(inside)]
     taken = {name: sys.modules.pop(name) for name in names}
@@ -170,10 +170,10 @@ def _taken(homes: Sequence[str]) -> dict[str, ModuleType]:
 
 
 def _outer(name: str, homes: Sequence[str]) -> ModuleType | None:
-    """Return the package a module lies in, if that is not itself one of those taken out.
+    """Return a module's parent package, None if that package is removed as well.
 
-    What is taken out keeps its attributes: a package may have given a submodule's name to a
-    function of it (`from p.step import step`), and must have that function back.
+    A removed package keeps its attributes: it may have bound a submodule's name to a function
+    (`from p.step import step`), and must have that function back.
     """
     outer = name.rpartition(".")[0]
     taken = outer in homes or outer.startswith(tuple(f"{home}." for home in homes))
@@ -181,10 +181,10 @@ def _outer(name: str, homes: Sequence[str]) -> ModuleType | None:
 
 
 class _Finder(CandidateFinder):
-    """Gives the mutated module its source."""
+    """Finds the mutated module with its source."""
 
     def __init__(self, ref: CandidateRef, mutant: Mutant | None) -> None:
-        # A bug in Rust is in the library that is imported: see `rust_workshop`.
+        # A bug in Rust is in the imported library: see `rust_build`.
         self._name = mutant.module if mutant else ""
         if mutant is not None and mutant.module:
             self._file = next(s.file for s in source_files(ref) if s.name == mutant.module)
@@ -201,7 +201,7 @@ class _Finder(CandidateFinder):
 
 
 class _Loader(SourceFileLoader):
-    """Compiles given source, and keeps no bytecode of it."""
+    """Compiles the given source and writes no bytecode."""
 
     def __init__(self, name: str, path: str, source: bytes) -> None:
         super().__init__(name, path)

@@ -1,9 +1,9 @@
-"""Where a bug can be planted in Python source, and what each one changes.
+"""Mutation operators for Python source.
 
-A mutant is an edit of the source's text, found through its syntax tree: a diff shows the one line
-that differs, with its comments and its layout. Left alone are annotations, decorators, `assert`,
-`raise` and texts: none of them computes anything. Of a table of more than LONG numbers OF_LONG are
-changed, spread over it: its numbers are data, and what notices one notices the others.
+A mutant is a textual edit that is located through the syntax tree: a diff shows the one line that
+differs, with its comments and layout. Annotations, decorators, `assert`, `raise` and strings are
+not mutated: none of them computes anything. Of a table of more than LONG numbers only OF_LONG are
+changed, spread over it: its numbers are data, and a check that notices one notices the others.
 
 | operator | edit |
 |---|---|
@@ -38,7 +38,7 @@ OPERATORS = (
     "minus-drop",
     "not-drop",
 )
-#: Of a table of more numbers than LONG so many are changed.
+#: A table of more than LONG numbers gets OF_LONG mutants.
 LONG, OF_LONG = 64, 8
 
 
@@ -46,10 +46,10 @@ LONG, OF_LONG = 64, 8
 class Mutant:
     """One planted bug.
 
-    id: stays while the line's text stays, wherever it moves in its file. path: of the file, from
-    the repository's root. module: its import name. operator: one of OPERATORS. what: `< to <=`.
-    line: from 1. symbol: the outermost function or class around it, "" for none. edits: (begin,
-    end, new text), byte offsets in the source, in order and apart.
+    id: stable while the line's text is unchanged, wherever it moves in its file. path: of the file,
+    from the repository's root. module: its import name. operator: one of OPERATORS. what: `< to
+    <=`. line: from 1. symbol: the outermost function or class around it, "" for none. edits:
+    (begin, end, new text), byte offsets in the source, sorted and disjoint.
     """
 
     id: str
@@ -80,25 +80,25 @@ class Site:
 
 
 def mutants_of(source: bytes, path: str, module: str) -> list[Mutant]:
-    """Return all mutants of a Python file in the order of its lines; SyntaxError if it is none."""
+    """Return all mutants of a Python file in line order; SyntaxError if it is not Python."""
     finder = _Finder(source)
     finder.visit(ast.parse(source))
     return named(finder.sites, source, path, module)
 
 
 def named(sites: list[Site], source: bytes, path: str, module: str) -> list[Mutant]:
-    """Return the mutants of a file's sites, in the order of its lines."""
+    """Return the mutants of a file's sites, in line order."""
     lines = source.splitlines()
-    seen: Counter[str] = Counter()
-    found = []
+    repeats: Counter[str] = Counter()
+    mutants = []
     for site in sorted(sites, key=lambda s: (s.edits[0][:2], s.operator, s.what)):
         text = lines[site.line - 1].strip().decode()
         key = "\0".join((path, site.operator, site.what, text))
-        named = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()[:10]
-        seen[key] += 1
-        made = (named, path, module, site.operator, site.what, site.line, site.symbol, site.edits)
-        found.append(Mutant(*made))
-    return found
+        name = hashlib.sha256(f"{key}\0{repeats[key]}".encode()).hexdigest()[:10]
+        repeats[key] += 1
+        parts = (name, path, module, site.operator, site.what, site.line, site.symbol, site.edits)
+        mutants.append(Mutant(*parts))
+    return mutants
 
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
@@ -130,7 +130,7 @@ _SIGNS: dict[type[ast.unaryop], tuple[str, str]] = {
     ast.Invert: ("not-drop", "~"),
 }
 _CHOICES = ("where", "select", "cond")
-#: Function -> which of its arguments may stand in its place.
+#: Function -> positions of the arguments that may replace the call.
 _LIMITS = {"clip": (0,), "clamp": (1,), "minimum": (0, 1), "maximum": (0, 1)}
 _BUILTIN_LIMITS = {"min": (0, 1), "max": (0, 1)}
 
@@ -147,19 +147,19 @@ class _Finder(ast.NodeVisitor):
         self._indexing = False
 
     def visit_Assert(self, node: ast.Assert) -> None:  # noqa: N802
-        """Leave it alone, as the next ones."""
+        """Skip it, like the next ones."""
 
     def visit_Raise(self, node: ast.Raise) -> None:  # noqa: N802
-        """Leave it alone."""
+        """Skip it."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802
-        """Leave it alone."""
+        """Skip it."""
 
     def visit_arg(self, node: ast.arg) -> None:
-        """Leave its annotation alone."""
+        """Skip its annotation."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
-        """Visit the value and not the annotation."""
+        """Visit only the value."""
         if node.value is not None:
             self.visit(node.value)
 
@@ -177,7 +177,7 @@ class _Finder(ast.NodeVisitor):
                 self.visit(statement)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:  # noqa: N802
-        """Numbers between the brackets are indices."""
+        """Visit both parts; numbers inside the brackets are indices."""
         self.visit(node.value)
         before, self._indexing = self._indexing, True
         self.visit(node.slice)
@@ -194,7 +194,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
-        """Find arithmetic; a text's `%` is none."""
+        """Find arithmetic; `%` on a string is not arithmetic."""
         texts = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
         if type(node.op) in _ARITHMETIC and not texts:
             operator, old, new = _ARITHMETIC[type(node.op)]
@@ -238,13 +238,13 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Tuple(self, node: ast.Tuple | ast.List) -> None:  # noqa: N802
-        """Visit what it holds; of a long table a few of its numbers."""
-        held = node.elts
-        if len(held) > LONG and all(map(_is_number, held)):
-            held = [
-                held[len(held) * place // (OF_LONG - 1) - (place > 0)] for place in range(OF_LONG)
+        """Visit the elements; in a long table only a few of its numbers."""
+        items = node.elts
+        if len(items) > LONG and all(map(_is_number, items)):
+            items = [
+                items[len(items) * place // (OF_LONG - 1) - (place > 0)] for place in range(OF_LONG)
             ]
-        for element in held:
+        for element in items:
             self.visit(element)
 
     visit_List = visit_Tuple  # noqa: N815
@@ -263,10 +263,10 @@ class _Finder(ast.NodeVisitor):
     def _between(self, operator: str, left: ast.expr, old: str, new: str, right: ast.expr) -> None:
         begin, end = self._end(left), self._begin(right)
         gap = re.sub(rb"#[^\n]*", lambda m: b" " * len(m[0]), self._source[begin:end])
-        found = re.search(rb"\s+".join(re.escape(w.encode()) for w in old.split()), gap)
-        if found is None:
+        match = re.search(rb"\s+".join(re.escape(w.encode()) for w in old.split()), gap)
+        if match is None:
             raise ValueError(f"no {old} in {gap!r}")
-        edit = (begin + found.start(), begin + found.end(), new.encode())
+        edit = (begin + match.start(), begin + match.end(), new.encode())
         self._add(operator, f"{old} to {new}", left, edit)
 
     def _add(
@@ -293,7 +293,7 @@ class _Finder(ast.NodeVisitor):
 
 
 class _Within:
-    """The outermost function or class that sites lie in."""
+    """Context that names the outermost function or class around sites."""
 
     def __init__(self, finder: _Finder, name: str) -> None:
         self._finder, self._before = finder, finder._symbol

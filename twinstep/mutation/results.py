@@ -1,4 +1,4 @@
-"""The files of a campaign's result: what is done is kept on the way, and taken up again."""
+"""The result files of a campaign: written while it runs, and read again to resume it."""
 
 from __future__ import annotations
 
@@ -28,108 +28,108 @@ class ResultFile:
         self._written = time.monotonic()
 
     def keep(self) -> None:
-        """Write what is done, unless that was just done."""
+        """Write the partial result, at most every _OFTEN seconds."""
         if time.monotonic() - self._written >= _OFTEN:
             self._json(self._part, stopped=True)
             self._written = time.monotonic()
 
     def write(self, stopped: bool) -> None:
-        """Write the result. stopped: before all mutants were done."""
-        found = self._json(self.stem.with_name(self.stem.name + ".json"), stopped)
-        text = markdown(found).encode()
+        """Write the result. stopped: True if mutants are left to run."""
+        content = self._json(self.stem.with_name(self.stem.name + ".json"), stopped)
+        text = markdown(content).encode()
         paths.write_atomically(self.stem.with_name(self.stem.name + ".md"), text)
         self._part.unlink(missing_ok=True)
 
     def _json(self, path: Path, stopped: bool) -> dict[str, Any]:
-        found = result(self._campaign, self._command, self._cores, stopped)
-        paths.write_atomically(path, (json.dumps(found, indent=1) + "\n").encode())
-        return found
+        content = result(self._campaign, self._command, self._cores, stopped)
+        paths.write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
+        return content
 
     def begun(self) -> list[dict[str, Any]]:
-        """Return the rows of the same command's run that ended early.
+        """Return the rows of an earlier run of the same command that ended early.
 
-        What nothing noticed and is called equivalent since then is. UserError if there is none, if
-        it asked for something else, or of other sources.
+        Survivors that are listed as equivalent by now become equivalent. UserError if there is no
+        such run, or if it had other options or other sources.
         """
         path = self._part if self._part.is_file() else self.stem.with_name(self.stem.name + ".json")
-        found = _read(path, "--resume")
-        if (other := found.get("command")) != self._command:
+        earlier = _read(path, "--resume")
+        if (other := earlier.get("command")) != self._command:
             raise UserError(f"--resume: {path} was made by `{other}`: go on with the same options")
-        if found.get("sources") != self._campaign.sources:
+        if earlier.get("sources") != self._campaign.sources:
             raise UserError(
                 f"--resume: the candidate is not that of {path} any more: leave --resume out, or "
                 "ask for --again, which keeps what is settled"
             )
-        self._campaign.kept = found.get("kept", 0)
-        asked = {mutant.id for mutant in self._campaign.mutants}
-        known = self._campaign.equivalent
-        return [_as_known(row, known) for row in found["mutants"] if row["id"] in asked]
+        self._campaign.kept = earlier.get("kept", 0)
+        wanted = {mutant.id for mutant in self._campaign.mutants}
+        reasons = self._campaign.equivalent
+        return [_as_known(row, reasons) for row in earlier["mutants"] if row["id"] in wanted]
 
 
 def sample_before(stem: Path, option: str) -> tuple[str, ...]:
-    """Return the ids of the sample that an earlier result's was to be, whatever was asked of it.
+    """Return the ids of an earlier result's whole sample, finished or not.
 
-    option: `--resume`, of the run that ended early, if one did; or `--again`. UserError if there is
-    none.
+    option: `--resume` reads the run that ended early, if there is one; `--again` the result.
+    UserError if there is neither.
     """
     part = stem.with_name(stem.name + ".part.json")
     early = option == "--resume" and part.is_file()
-    found = _read(part if early else stem.with_name(stem.name + ".json"), option)
-    # Results that do not name their sample are older, and whole.
-    return tuple(found.get("sampled") or (row["id"] for row in found["mutants"]))
+    earlier = _read(part if early else stem.with_name(stem.name + ".json"), option)
+    # Results without a sample are older, and complete.
+    return tuple(earlier.get("sampled") or (row["id"] for row in earlier["mutants"]))
 
 
 def settled_before(stem: Path, campaign: Campaign) -> list[dict[str, Any]]:
-    """Return the rows of the mutants that an earlier result leaves no question about.
+    """Return the rows of the mutants that an earlier result settles.
 
-    Those are the unbuildable ones, the killed ones unless they are to be located and no report has
-    named their place, and those that are called equivalent, maybe since then, and that no level
-    which is asked of such has noticed. UserError if there is no earlier result.
+    These are the unbuildable ones, the killed ones (if they have to be located: once a report has
+    named their place), and the ones listed as equivalent, then or now, that no level of their run
+    has noticed. UserError if there is no earlier result.
     """
-    known, full = campaign.equivalent, campaign.full
+    reasons, full = campaign.equivalent, campaign.full
     mutants = {mutant.id: mutant for mutant in campaign.mutants}
     path = stem.with_name(stem.name + ".json")
     last = str((campaign.early or campaign.plan.levels)[-1])
-    done = {}
+    rows = {}
     try:
         for row in _read(path, "--again")["mutants"]:
             name = row["id"]
             if name not in mutants:
                 continue
             row |= {"line": mutants[name].line}
-            if "suspect" in row:  # what a candidate declares may have become more
+            if "suspect" in row:  # the candidate may declare more places by now
                 row["located"] = located(campaign.pair, mutants[name], row["suspect"])
-            if name in known and not row["kills"] and last in row["seconds"]:
-                done[name] = _as_known(row, known)
-            elif name not in known and (
+            if name in reasons and not row["kills"] and last in row["seconds"]:
+                rows[name] = _as_known(row, reasons)
+            elif name not in reasons and (
                 row["class"] == "build"
                 or (row["class"] == "killed" and (name not in full or _placed(row)))
             ):
-                done[name] = row
+                rows[name] = row
     except (KeyError, TypeError) as error:
         raise UserError(f"--again: {path} is no earlier result ({error!r})") from error
-    return list(done.values())
+    return list(rows.values())
 
 
 def _placed(row: dict[str, Any]) -> bool:
-    """Whether a killed mutant was asked at every level, and its place was named if it could be."""
+    """Return True if a killed mutant ran at every level and has a named place, where possible."""
     if not row.get("full", True):
         return False
     differs = row["kills"].get("3", {}).get("how") == "difference"
     return row["located"] != "elsewhere" if "located" in row else not differs
 
 
-def _as_known(row: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
-    """Return a row as equivalent if it is called so and nothing noticed it."""
-    if row["id"] not in known or row["kills"]:
+def _as_known(row: dict[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row as equivalent if the mutant is listed as such and nothing noticed it."""
+    if row["id"] not in reasons or row["kills"]:
         return row
-    return row | {"class": "equivalent", "reason": known[row["id"]]}
+    return row | {"class": "equivalent", "reason": reasons[row["id"]]}
 
 
 def _read(path: Path, option: str) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text())
-        found["mutants"]
+        content = json.loads(path.read_text())
+        content["mutants"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{option}: {path} is no earlier result ({error!r})") from error
-    return found
+    return content

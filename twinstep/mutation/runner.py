@@ -1,4 +1,4 @@
-"""Ask one mutant after the other: the candidate without a bug first, then each in its variants."""
+"""Run mutants one by one: first the candidate without a bug, then each mutant in its variants."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from twinstep.testing.harness import Harness, RunSettings
 if TYPE_CHECKING:
     from twinstep.mutation.chunks import Chunks
 
-#: By variant and level, what is known of a mutant.
+#: (variant, level) -> known kill of a mutant.
 Settled = Mapping[tuple[str, int], Kill]
-#: What a level of a compiled candidate may take at least: there is nothing to trace in it.
+#: Least limit of a level of a compiled candidate: nothing has to be traced.
 _COMPILED_LIMIT = 20.0
-#: A level may take so many times the seconds that it takes without a bug, but LIMIT at least.
+#: Limit of a level, as a multiple of its seconds without a bug; LIMIT at least.
 _SLOWER = 5
 
 
 class MutantRunner:
-    """The references of all variants that were asked for, each once its candidate has passed.
+    """Runs mutants; prepares a variant's reference once its candidate has passed without a bug.
 
-    watch: told of each check that begins. folder: where a candidate's compiled part is compiled,
-    or what the oracle answers is filed for the process that comes after one that a bug has ended.
-    mutants: those that will be asked. levels: of those that are not asked at every level, none: the
-    plan's. alone: how many of a candidate in JAX were planted alone.
+    watch: notes each check. folder: where a candidate's compiled part is built, or the oracle's
+    answers are filed for the process that replaces one ended by a bug. mutants: those to be run.
+    levels: for mutants that do not run at every level; (): the plan's. alone: number of mutants of
+    a JAX candidate that were planted alone.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class MutantRunner:
         plan, ref = campaign.plan, campaign.pair.candidate
         self._campaign, self._watch = campaign, watch
         self._shop = Workshop(ref, folder) if ref.build else None
-        # Of a compiled candidate copies of a process are asked, which no bug ends.
+        # A compiled candidate runs in forks, so that no bug ends this process.
         self._answers = None if ref.build else folder / "answers"
         self._chunks = None
         if not (ref.build or plan.alone):
             self._chunks = self._chunks_of(ref, mutants)
         self.alone = 0
         self._harness = Harness(RunSettings(episodes=plan.episodes))
-        # Averages of fewer episodes may tell another candidate apart that has no bug.
+        # With fewer episodes, averages of another candidate may differ without a bug.
         self._usual = Harness(RunSettings(episodes=max(plan.episodes, RunSettings().episodes)))
         self._levels = levels or plan.levels
         full = any(mutant.id in campaign.full for mutant in mutants)
@@ -81,10 +81,10 @@ class MutantRunner:
         return Chunks(ref, mutants) if jax.default_backend() == "cpu" else None
 
     def begin(self, elsewhere: bool) -> None:
-        """Ask the candidate as it is. UserError if it fails.
+        """Run the candidate as it is. UserError if it fails.
 
-        elsewhere: whether the other variants are asked: of a compiled candidate all of them now, as
-        its bugs are compiled in its place, else each when it is needed; if not, the first one.
+        elsewhere: True for the other variants: those of a compiled candidate all run now, since
+        bugs are compiled in its place later, others when they are needed. False: the first variant.
         """
         if self._shop is not None:
             self._watch.begins(0, "the build", 10 * LIMIT)
@@ -94,13 +94,13 @@ class MutantRunner:
             self._prepared(pair)
 
     def row(self, mutant: Mutant, settled: Settled, elsewhere: bool) -> dict[str, Any]:
-        """Return what becomes of a mutant, as plain JSON values.
+        """Run a mutant; return its row, as plain JSON values.
 
-        It is asked in the first variant, or elsewhere: in the other variants, and in candidates of
-        the same files, those first that noticed most, until a level notices. settled: by variant
-        and level, what is not to be asked. UserError if the candidate fails without it.
+        It runs in the first variant; elsewhere=True: in the other variants and in candidates of the
+        same files, until a level notices; variants that noticed most go first. settled: known
+        kills, whose levels are skipped. UserError if the candidate fails without the bug.
         """
-        campaign, begun = self._campaign, time.perf_counter()
+        campaign, begin = self._campaign, time.perf_counter()
         if self._shop is not None:
             self._watch.variant = campaign.name_of(campaign.pair)
             self._watch.begins(0, "the build", 10 * LIMIT)
@@ -109,7 +109,7 @@ class MutantRunner:
             except UserError as error:
                 kill = Kill(1, "the build", "build", _compilers_word(str(error)))
                 return row_of(campaign, mutant, "", Judgement({1: kill}, {1: 0.0}))
-        built = round(time.perf_counter() - begun, 3)
+        built = round(time.perf_counter() - begin, 3)
         alone = self.alone
         variant, verdict = "", Judgement({}, {})
         others = sorted(campaign.pairs[1:], key=lambda pair: -self._noticed[pair.label])
@@ -131,30 +131,30 @@ class MutantRunner:
     def _asked(
         self, pair: Pair, mutant: Mutant, settled: Settled, elsewhere: bool
     ) -> tuple[str, Judgement]:
-        """Return a variant's name and what its levels make of a mutant."""
+        """Return a variant's name and its levels' judgement of a mutant."""
         reference, question = self._prepared(pair)
         full = mutant.id in self._campaign.full and not elsewhere
         variant = self._campaign.name_of(pair)
-        known = {level: kill for (name, level), kill in settled.items() if name == variant}
+        kills = {level: kill for (name, level), kill in settled.items() if name == variant}
         levels = self._campaign.plan.levels if full or elsewhere else self._levels
-        asked = replace(question, levels=levels, every=full, locate=full, settled=known)
+        narrowed = replace(question, levels=levels, every=full, locate=full, settled=kills)
         self._watch.variant, self._watch.path = variant, mutant.path
-        verdict = self._judged(reference, pair, mutant, asked)
+        verdict = self._judged(reference, pair, mutant, narrowed)
         self._watch.learn(verdict)
         return variant, verdict
 
     def _effect(self, mutant: Mutant) -> dict[str, Any]:
-        """Return what a bug that nothing notices changes in the first variant."""
+        """Return the effect of an unnoticed bug in the first variant."""
         pair = self._campaign.pair
         reference, question = self._prepared(pair)
         if self._chunks is not None:
-            from twinstep.mutation.chunks import ChunkRunner
+            from twinstep.mutation.chunks import MutantQuestion
 
-            asking = ChunkRunner(reference, pair, mutant, question)
-            found = self._chunks.effect(asking, self._watch)
-            if found is not None:
-                return found
-        # Of a compiled candidate this process has the one that is installed.
+            about = MutantQuestion(reference, pair, mutant, question)
+            changes = self._chunks.effect(about, self._watch)
+            if changes is not None:
+                return changes
+        # In this process a compiled candidate is the installed one.
         unchanged = self._unchanged = self._unchanged or answers(reference, pair, None)
 
         def measured(watch: Watch) -> dict[str, Any]:
@@ -169,12 +169,12 @@ class MutantRunner:
     ) -> Judgement:
         if self._shop is None:
             if self._chunks is not None and mutant is not None:
-                from twinstep.mutation.chunks import ChunkRunner
+                from twinstep.mutation.chunks import MutantQuestion
 
-                asking = ChunkRunner(reference, pair, mutant, question)
-                found = self._chunks.ask(asking, self._watch)
-                if found is not None:
-                    return found
+                about = MutantQuestion(reference, pair, mutant, question)
+                verdict = self._chunks.ask(about, self._watch)
+                if verdict is not None:
+                    return verdict
             self.alone += mutant is not None
             return judge(reference, pair, mutant, question, self._watch)
 
@@ -187,31 +187,31 @@ class MutantRunner:
         if pair.label not in self._references:
             first = pair is self._campaign.pair
             harness = self._harness if first else self._usual
-            made = RememberingReference(harness, pair.subject, self._answers)
+            reference = RememberingReference(harness, pair.subject, self._answers)
             self._watch.variant = None
-            asked = (
+            base = (
                 self._question
                 if first
                 else replace(self._question, levels=self._campaign.plan.levels)
             )
-            patient = dict.fromkeys(asked.levels, 10 * LIMIT)
-            question = replace(asked, limits=patient, shipped=self._shop is None)
-            verdict = judge(made, pair, None, question, self._watch)
-            made.oracle.learning = False
-            # A copy of this process must not talk to the same oracle: each begins one of its own.
-            made.oracle.close()
+            patient = dict.fromkeys(base.levels, 10 * LIMIT)
+            question = replace(base, limits=patient, shipped=self._shop is None)
+            verdict = judge(reference, pair, None, question, self._watch)
+            reference.oracle.learning = False
+            # Forks must not share an oracle's process: each starts its own.
+            reference.oracle.close()
             if self._shop is not None and not verdict.kills:
                 question = replace(question, shipped=True)
-                verdict = self._judged(made, pair, None, question)
+                verdict = self._judged(reference, pair, None, question)
             for kill in verdict.kills.values():
-                made.close()
+                reference.close()
                 raise UserError(
                     f"{pair.label} fails level {kill.level} without a planted bug "
                     f"({kill.check}: {kill.detail}): mend it first"
                 )
             least = LIMIT if self._shop is None else _COMPILED_LIMIT
             limits = {level: max(least, _SLOWER * took) for level, took in verdict.seconds.items()}
-            self._references[pair.label] = made, replace(asked, limits=limits)
+            self._references[pair.label] = reference, replace(base, limits=limits)
         return self._references[pair.label]
 
     def close(self) -> None:
@@ -225,17 +225,17 @@ class MutantRunner:
 
 
 def _compilers_word(text: str) -> str:
-    """Return the first line of what a compiler says that names an error."""
+    """Return the first line of a compiler's output that names an error."""
     lines = [line for line in text.splitlines() if line.startswith("error")]
     return (lines or text.splitlines()[-1:])[0][:200]
 
 
 @contextlib.contextmanager
 def compilation_cache(campaign: Campaign, folder: Path) -> Iterator[None]:
-    """Keep what JAX compiles of mutants in a folder of their own.
+    """Cache JAX's programs of mutants in a folder of their own.
 
-    Most programs of a mutant are another one's too, and nobody needs them later. Of a candidate
-    with a compiled part nothing is JAX's, and a process that has its threads should not be copied.
+    Mutants share most of their programs, and nobody needs them later. A candidate with a compiled
+    part has no JAX programs, and a process with JAX's threads should not be forked.
     """
     if campaign.pair.candidate.build:
         yield

@@ -1,4 +1,4 @@
-"""Compile a candidate's Rust with one bug in it, in a copy of the project."""
+"""Compile a candidate's Rust code with one bug, in a copy of the project."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from twinstep.mutation.python_operators import Mutant
 from twinstep.project.cargo import cargo, compiled, workspace_of
 from twinstep.project.workspace import copy_project, import_path
 
-#: What is quick to compile again, and computes the same: the language has no other rounding, and
-#: overflow is wrapped in any release build.
+#: Settings for fast recompilation that compute the same: Rust has no other rounding, and overflow
+#: wraps in any release build.
 _QUICK = {
     "CARGO_INCREMENTAL": "1",
     "CARGO_PROFILE_RELEASE_LTO": "off",
@@ -28,10 +28,10 @@ _QUICK = {
 class Workshop:
     """A copy of the project in the current folder, whose Cargo workspaces are compiled.
 
-    What an earlier one has compiled in the folder is used again.
+    Build products of an earlier workshop in the folder are reused.
 
-    project: the copy. modules: import names of what is compiled, known after the first build.
-    place: the folder to be imported from.
+    project: the copy. modules: import names of the compiled libraries, set by the first build.
+    place: the folder to import them from.
     """
 
     def __init__(self, ref: CandidateRef, folder: Path) -> None:
@@ -39,8 +39,8 @@ class Workshop:
         self.project = folder / "tree"
         shutil.rmtree(self.project, ignore_errors=True)
         copy_project(Path.cwd(), self.project)
-        found = {workspace_of(self.project, glob): None for glob in ref.edit}
-        self._workspaces = [path for path in found if path is not None]
+        workspaces = {workspace_of(self.project, glob): None for glob in ref.edit}
+        self._workspaces = [path for path in workspaces if path is not None]
         if not self._workspaces:
             raise UserError(f"candidate '{ref.name}' has no Cargo.toml above its files")
         crates = {_crate_of(self.project, glob): None for glob in ref.edit}
@@ -50,7 +50,7 @@ class Workshop:
 
     @property
     def import_path(self) -> str:
-        """The PYTHONPATH under which what is compiled and the copy hide what is installed."""
+        """The PYTHONPATH under which the build and the copy hide installed packages."""
         return os.pathsep.join((str(self.place), import_path(self.project)))
 
     def build(self, mutant: Mutant | None) -> None:
@@ -60,7 +60,7 @@ class Workshop:
 
     @contextlib.contextmanager
     def built(self, mutant: Mutant | None) -> Iterator[None]:
-        """Compile with a mutant, which stands in the copy's source until the end."""
+        """Compile with a mutant, which stays in the copy's source until the context ends."""
         file = self.project / mutant.path if mutant else None
         before = file.read_bytes() if file else b""
         if mutant and file:
@@ -73,9 +73,9 @@ class Workshop:
                 file.write_bytes(before)
 
     def tested(self, limit: float) -> str:
-        """Run the crates' own tests, `limit` seconds each; return the first that fails, "" if none.
+        """Run the crates' own tests, `limit` seconds each; return the first failure, "" if none.
 
-        To be called while a mutant stands in the source.
+        Call it while a mutant is in the source.
         """
         for crate in self._crates:
             target, log = self._folder / "target", self._folder / "test.log"
@@ -85,7 +85,7 @@ class Workshop:
             if done.code:
                 lines = done.said.splitlines()
                 failed = [line for line in lines if re.fullmatch(r"test .* \.\.\. FAILED", line)]
-                # A test that ends its process is in no such line.
+                # A test that ends its process has no such line.
                 ended = re.findall(r"signal: [^)]*", done.said)
                 return (failed or ended or ["cargo test fails"])[0][:200]
         return ""
@@ -98,13 +98,13 @@ class Workshop:
             target, log = self._folder / "target", self._folder / "build.log"
             for library in compiled(workspace, target, log, _QUICK):
                 names.append(library.stem.removeprefix("lib"))
-                # A file of its own: the compiler writes into the one that it made.
+                # A copy: the compiler overwrites its output in place.
                 shutil.copyfile(library, self.place / f"{names[-1]}.abi3.so")
         self.modules = tuple(names)
 
 
 def _crate_of(project: Path, glob: str) -> Path | None:
-    """Return the folder of the nearest Cargo.toml above what a glob names."""
+    """Return the folder of the nearest Cargo.toml above a glob's files."""
     folder = (project / (glob.partition("*")[0] + "x")).parent
     above = [one for one in (folder, *folder.parents) if one.is_relative_to(project)]
     return next((one for one in above if (one / "Cargo.toml").is_file()), None)

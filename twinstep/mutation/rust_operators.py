@@ -1,9 +1,9 @@
-"""Where a bug can be planted in Rust source, and what each one changes.
+"""Mutation operators for Rust source.
 
-The operators are those of `sites`. They are found in the tokens of formatted source: an operator
-between two values has space around it, one of generics, references or signs has none. Left alone
-are types, heads of functions and items, attributes, imports, tests, and what macros are given:
-`assert!`, `panic!` and the like compute nothing. What does not compile counts for nothing.
+The operators are those of `python_operators`, located in the tokens of formatted source: an
+operator between two values has space around it, one of generics, references or signs has none.
+Types, signatures, attributes, imports, tests and macro arguments are not mutated: `assert!`,
+`panic!` and the like compute nothing. A mutant that does not compile does not count.
 
 | operator | edit |
 |---|---|
@@ -43,16 +43,16 @@ _CALLS = {
     "overflowing_add": "overflowing_sub", "overflowing_sub": "overflowing_add",
 }  # fmt: skip
 _LIMITS = ("min", "max", "clamp")
-#: Words after which a sign is one of a single value.
+#: Words after which a sign is a unary operator.
 _NO_VALUE = ("return", "in", "if", "else", "match", "while", "break", "as", "mut", "move", "let")
-#: Items whose body, or all of which, computes nothing.
+#: Items that compute nothing: their body, or the whole line.
 _DECLARED = ("struct", "enum", "union")
 _LINES = ("use", "extern", "type", "mod")
 _NUMBER = re.compile(r"(0[xbo])?([0-9a-fA-F_.]+?)(?:_?([iu](?:8|16|32|64|128|size)|f32|f64))?$")
 
 
 def rust_mutants_of(source: bytes, path: str) -> list[Mutant]:
-    """Return all mutants of a Rust file in the order of its lines; ValueError if it is none."""
+    """Return all mutants of a Rust file in line order; ValueError if it is not Rust."""
     return named(_Finder(source).sites(), source, path, "")
 
 
@@ -65,7 +65,7 @@ class _Finder:
         self._symbol, self._symbol_end = "", -1
 
     def sites(self) -> list[Site]:
-        """Return what was found."""
+        """Return the sites of the file."""
         place, brackets = 0, list[bool]()
         while place < len(self._tokens):
             after = self._left_alone(place)
@@ -91,7 +91,7 @@ class _Finder:
     # ---- what is left alone ----------------------------------------------------------------
 
     def _left_alone(self, place: int) -> int:
-        """Return the place after what begins here and computes nothing, else this place."""
+        """Return the place after a construct that begins here and computes nothing, or this one."""
         found, text = self._tokens, self._tokens[place].text
         following = [t.text for t in found[place + 1 : place + 3]] + ["", ""]
         if text == "#" and "[" in following[:2]:
@@ -115,7 +115,7 @@ class _Finder:
         return place
 
     def _attribute(self, place: int) -> int:
-        """Skip an attribute; after one of tests the item too."""
+        """Skip an attribute; after a test attribute the item too."""
         found = self._tokens
         opening = place + 1 if found[place + 1].text == "[" else place + 2
         end = closing(found, opening)
@@ -150,7 +150,7 @@ class _Finder:
         return self._until(place, ";", "{") + 1
 
     def _until(self, place: int, *ends: str) -> int:
-        """Return the place of the next of some signs outside brackets, or of the last token."""
+        """Return the place of the next of these signs outside brackets, or of the last token."""
         depth = 0
         for at in range(place, len(self._tokens)):
             token = self._tokens[at]
@@ -183,7 +183,7 @@ class _Finder:
         return False
 
     def _value_before(self, place: int) -> bool:
-        """Whether a value ends just before a place."""
+        """Return True if a value ends just before a place."""
         before = self._tokens[place - 1] if place else None
         if before is None or before.text in _NO_VALUE:
             return False
@@ -236,7 +236,7 @@ class _Finder:
             self._add("arithmetic", token, "..")
 
     def _in_pattern(self, place: int) -> bool:
-        """Whether a `|` joins patterns of a `match`."""
+        """Return True if a `|` joins patterns of a `match`."""
         if self._tokens[place].text != "|":
             return False
         end = self._until(place, "=>", ";", "{", "}", "=", ",")

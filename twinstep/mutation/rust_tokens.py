@@ -1,4 +1,4 @@
-"""Rust source as tokens, as far as planting bugs needs it: what is code, and what is not."""
+"""A Rust tokenizer that separates code from comments and literals, as planting bugs needs it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """kind: text, lifetime, number, word or sign. begin, end: byte offsets. apart: whether there is
+    """kind: text, lifetime, number, word or sign. begin, end: byte offsets. apart: True if there is
     space on both sides, as rustfmt puts it around operators between two values.
     """
 
@@ -40,8 +40,8 @@ class Token:
 
 
 def tokens(source: bytes) -> list[Token]:
-    """Return a file's tokens without comments; ValueError for what is no Rust."""
-    text = source.decode("latin-1")  # a character a byte; other letters stand in comments only
+    """Return a file's tokens without comments; ValueError if it is not Rust."""
+    text = source.decode("latin-1")  # one character per byte; other letters are only in comments
     found: list[Token] = []
     place = 0
     while place < len(text):
@@ -62,7 +62,7 @@ def tokens(source: bytes) -> list[Token]:
 
 
 def _comment_end(text: str, begin: int) -> int:
-    """Return where a comment ends that may have others in it."""
+    """Return the end of a comment, which may be nested."""
     depth = 0
     for mark in re.compile(r"/\*|\*/").finditer(text, begin):
         depth += 1 if mark[0] == "/*" else -1
@@ -72,7 +72,7 @@ def _comment_end(text: str, begin: int) -> int:
 
 
 def closing(found: list[Token], opening: int) -> int:
-    """Return the place of the bracket that closes the one at a place."""
+    """Return the place of the bracket that closes the one at `opening`."""
     pairs = {"(": ")", "[": "]", "{": "}"}
     depth = 0
     for place in range(opening, len(found)):

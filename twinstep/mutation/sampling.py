@@ -1,4 +1,4 @@
-"""Choose mutants by a seed, and say how sure a share of them is."""
+"""Choose a stratified sample of mutants by a seed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def chosen(
 ) -> list[Mutant]:
     """Return `count` mutants in their own order, stratified by file and operator; 0 for all.
 
-    Each stratum gives its share rounded down; the mutants still lacking come from the strata
-    with the largest remainders, ties by lot. before: ids of an earlier sample: of it all that are
-    still there stay, and others are chosen for those that are gone.
+    Each stratum gives its share rounded down; the remaining mutants come from the strata with the
+    largest remainders, ties broken at random. before: ids of an earlier sample; its existing
+    mutants stay, and others replace the missing ones.
     """
     if not count or count >= len(mutants):
         return list(mutants)
@@ -34,8 +34,8 @@ def chosen(
     rng = np.random.default_rng(seed)
     shares = {key: count * len(places) / len(mutants) for key, places in strata.items()}
     sizes = {key: int(share) for key, share in shares.items()}
-    by_lot = dict(zip(strata, rng.random(len(strata)), strict=True))
-    order = sorted(strata, key=lambda key: (sizes[key] - shares[key], by_lot[key]))
+    tie_breaks = dict(zip(strata, rng.random(len(strata)), strict=True))
+    order = sorted(strata, key=lambda key: (sizes[key] - shares[key], tie_breaks[key]))
     for key in order[: count - sum(sizes.values())]:
         sizes[key] += 1
     places = [int(i) for k in strata for i in rng.permutation(strata[k])[: sizes[k]]]

@@ -1,12 +1,12 @@
-"""Source with many bugs in it, each behind a switch: mutant schemata.
+"""Mutant schemata: source with many bugs, each behind a switch.
 
-A program that takes a minute to compile and a second to run is compiled once for all of them. An
-expression that has a bug is evaluated as it is and with the bug, and `PICK` gives one of the two,
-by a switch that the compiled program reads. What an expression is made of is evaluated once: a
-part that is not on the way to the bug, such as a call that draws, is handed to both.
+A program that takes a minute to compile and a second to run is compiled once for all bugs. A
+mutated expression is evaluated both without and with the bug, and `PICK` returns one of the two by
+a switch that the compiled program reads. Subexpressions are evaluated once: a part that is not on
+the way to the bug, such as a call that draws, is passed to both.
 
-A bug whose expression is no array (an index of a list, a number in a table) is looked for in the
-expression around it. Where there is none, it cannot be switched and must be planted alone.
+A bug whose expression is not an array (an index of a list, a number in a table) is switched in the
+nearest enclosing expression that is. Without one, it cannot be switched and must be planted alone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 from twinstep.mutation.python_operators import Mutant
 
-#: The name of the function that generated code calls.
+#: Name of the function that generated code calls.
 PICK = "_twinstep_pick"
 #: Modules whose functions compute arrays and change nothing.
 _PURE = {"jnp", "jax", "lax", "np"}
-#: Methods of arrays that change nothing, and of named tuples.
+#: Methods of arrays and named tuples that change nothing.
 _METHODS = {"astype", "sum", "any", "all", "min", "max", "mean", "prod", "argmax", "argmin"}
 _METHODS |= {"reshape", "transpose", "squeeze", "_replace"}
 #: Expressions that may give an array.
@@ -35,21 +35,21 @@ _AT = {"set", "add", "multiply", "min", "max", "get"}
 
 
 def with_switches(source: bytes, mutants: Mapping[int, Mutant]) -> tuple[ast.Module, set[int]]:
-    """Return a module with these mutants in it, and the numbers of those that it has.
+    """Return a module with these mutants, and the numbers of those that could be placed.
 
-    mutants: by the number that switches each on, all of this source.
+    mutants: switch number -> mutant, all of this source.
     """
     tree = ast.parse(source)
     maker = _Maker(source, tree, mutants)
-    maker.visit(tree)  # in its place
+    maker.visit(tree)  # in place
     return ast.fix_missing_locations(tree), maker.placed
 
 
 @dataclass
 class _Level:
-    """An expression that can give a bug's answer.
+    """An expression in which a bug can be switched.
 
-    first, last: whether it is the innermost and the outermost one of that bug's.
+    first, last: True for the innermost and the outermost such expression of the bug.
     """
 
     number: int
@@ -59,14 +59,14 @@ class _Level:
 
 @dataclass
 class _Plan:
-    """What becomes of one expression. on_the_way: its parts that have an edit in them."""
+    """The changes of one expression. on_the_way: its parts that contain an edit."""
 
     levels: list[_Level] = field(default_factory=list)
     on_the_way: set[ast.AST] = field(default_factory=set)
 
 
 class _Maker(ast.NodeTransformer):
-    """Puts the switches in."""
+    """Inserts the switches."""
 
     def __init__(self, source: bytes, tree: ast.Module, mutants: Mapping[int, Mutant]) -> None:
         self.placed: set[int] = set()
@@ -91,7 +91,7 @@ class _Maker(ast.NodeTransformer):
                 self._place(number, inner[2])
 
     def _place(self, number: int, inner: ast.expr) -> None:
-        """Find the expressions that can give a mutant's answer, from the innermost out."""
+        """Find the expressions in which a mutant can be switched, from the innermost outwards."""
         if not self._in_a_function(inner):
             return
         way: list[ast.AST] = []
@@ -108,17 +108,17 @@ class _Maker(ast.NodeTransformer):
         if not levels:
             return
         for level in levels:
-            known = _Level(number, level is levels[0], level is levels[-1])
-            self._plans[level].levels.append(known)
-        # An expression inside of another is made of the same parts as there.
+            entry = _Level(number, level is levels[0], level is levels[-1])
+            self._plans[level].levels.append(entry)
+        # A nested expression is split into the same parts as in the enclosing one.
         for node in picked:
             self._plans[node].on_the_way.update(way[: way.index(node) + 1])
         self.placed.add(number)
 
     def _holds_together(self, node: ast.expr, number: int) -> bool:
-        """Whether an expression with a bug in it is still one where it stands.
+        """Return True if an expression with a bug parses in its context as one expression.
 
-        In `a & b & c` the text `a | b` is none: it reads `a | (b & c)`.
+        In `a & b & c` the text `a | b` does not: it reads `a | (b & c)`.
         """
         root: ast.AST = node
         while not isinstance(outer := self._parents[root], ast.stmt):
@@ -133,17 +133,17 @@ class _Maker(ast.NodeTransformer):
         return ast.dump(_parsed(bare)) == ast.dump(_parsed(apart))
 
     def _edited(self, begin: int, end: int, edits: Sequence[tuple[int, int, bytes]]) -> bytes:
-        """Return the source from begin to end with edits, in their order, made."""
+        """Return the source from begin to end with the edits (sorted) applied."""
         text = self._source[begin:end]
         for first, last, new in reversed(edits):
             text = text[: first - begin] + new + text[last - begin :]
         return text
 
     def _in_a_function(self, node: ast.AST) -> bool:
-        """Whether it is evaluated in a function's body, whose names a lambda sees."""
+        """Return True if it is evaluated in a function's body, whose names a lambda sees."""
         while (outer := self._parents.get(node)) is not None:
             if isinstance(outer, ast.FunctionDef):
-                # Its defaults and annotations are not.
+                # Defaults and annotations are not in the body.
                 return node in outer.body
             if isinstance(outer, ast.ClassDef):
                 return False
@@ -151,13 +151,13 @@ class _Maker(ast.NodeTransformer):
         return False
 
     def visit(self, node: ast.AST) -> Any:
-        """Return the node with switches in it."""
+        """Return the node with its switches."""
         plan = self._plans.get(node)
         if plan is None:
             return super().visit(node)
         assert isinstance(node, ast.expr)
         parts = list(_parts(node, plan.on_the_way))
-        # As they are in the source: `visit` changes them in their place.
+        # As in the source: `visit` changes them in place.
         self._texts.update((part, ast.dump(part)) for part in parts)
         self._active.update(part for part in parts if _may_change_something(part))
         given = [self.visit(part) for part in parts]
@@ -168,15 +168,15 @@ class _Maker(ast.NodeTransformer):
     def _picked(
         self, node: ast.expr, plan: _Plan, names: list[str], given: list[ast.expr]
     ) -> ast.expr:
-        """Return the call that gives this expression's value."""
+        """Return the call that computes this expression's value."""
         variants: list[ast.expr] = []
         for level in plan.levels:
             changed, parts = self._changed(node, plan, level.number)
             if parts != self._in_order(node, plan):
                 self.placed.discard(level.number)
                 continue
-            known = [ast.Constant(v) for v in (level.number, level.first, level.last)]
-            variants.append(ast.Tuple([*known, _function([], changed)], ast.Load()))
+            head = [ast.Constant(v) for v in (level.number, level.first, level.last)]
+            variants.append(ast.Tuple([*head, _function([], changed)], ast.Load()))
         call = ast.Call(
             ast.Name(PICK, ast.Load()),
             [_function([], self._as_it_is(node)), *variants],
@@ -187,7 +187,7 @@ class _Maker(ast.NodeTransformer):
         return ast.copy_location(call, node)
 
     def _as_it_is(self, node: ast.expr) -> ast.expr:
-        """Return the expression of its named parts, with the switches of those on the way."""
+        """Return the unchanged expression over its named parts, with the switches on the way."""
 
         def rebuilt(one: ast.AST) -> ast.AST:
             if one in self._names:
@@ -197,21 +197,21 @@ class _Maker(ast.NodeTransformer):
                 return self._picked(one, self._plans[one], [], [])
             return _with_children(one, rebuilt)
 
-        made = rebuilt(node)
-        assert isinstance(made, ast.expr)
-        return made
+        expression = rebuilt(node)
+        assert isinstance(expression, ast.expr)
+        return expression
 
     def _in_order(self, node: ast.expr, plan: _Plan) -> list[str]:
-        """Return the names of the parts that may change something, in the order of evaluation."""
+        """Return the names of the parts with side effects, in the order of evaluation."""
         return [self._names[p] for p in _parts(node, plan.on_the_way) if p in self._active]
 
     def _changed(self, node: ast.expr, plan: _Plan, number: int) -> tuple[ast.expr, list[str]]:
-        """Return the expression of its named parts, with one bug in it.
+        """Return the expression over its named parts with one bug, and `_in_order` of it.
 
-        And `_in_order` of it: a bug by which something is not called, or called earlier, is another
-        one if all parts are evaluated before.
+        A bug that drops a call, or moves it forward, is a different bug if all parts are evaluated
+        beforehand.
         """
-        made = _parsed(self._edited(*self._span(node), self._mutants[number].edits))
+        mutated = _parsed(self._edited(*self._span(node), self._mutants[number].edits))
         names: dict[str, list[str]] = defaultdict(list)
         active = set()
         for part in _parts(node, plan.on_the_way):
@@ -221,14 +221,14 @@ class _Maker(ast.NodeTransformer):
         used: list[str] = []
 
         def renamed(one: ast.AST) -> ast.AST:
-            if held := names.get(ast.dump(one)):
-                used.append(held.pop(0) if len(held) > 1 else held[0])  # twins in order
+            if twins := names.get(ast.dump(one)):
+                used.append(twins.pop(0) if len(twins) > 1 else twins[0])  # twins in order
                 return ast.Name(used[-1], ast.Load())
             return _with_children(one, renamed)
 
-        found = renamed(made)
-        assert isinstance(found, ast.expr)
-        return found, [name for name in used if name in active]
+        expression = renamed(mutated)
+        assert isinstance(expression, ast.expr)
+        return expression, [name for name in used if name in active]
 
     def _span(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
@@ -249,18 +249,18 @@ def _function(names: list[str], body: ast.expr) -> ast.Lambda:
 
 
 def _with_children(node: ast.AST, change: Callable[[ast.AST], ast.AST]) -> ast.AST:
-    """Return a shallow copy whose children are changed ones."""
-    made = copy.copy(node)
+    """Return a shallow copy with changed children."""
+    clone = copy.copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, ast.AST):
-            setattr(made, name, change(value))
+            setattr(clone, name, change(value))
         elif isinstance(value, list):
-            setattr(made, name, [change(v) if isinstance(v, ast.AST) else v for v in value])
-    return made
+            setattr(clone, name, [change(v) if isinstance(v, ast.AST) else v for v in value])
+    return clone
 
 
 def _parts(node: ast.AST, on_the_way: set[ast.AST]) -> Iterator[ast.expr]:
-    """Yield what an expression is made of and has no edit in it, in the order of evaluation."""
+    """Yield the parts of an expression that contain no edit, in the order of evaluation."""
     for child in ast.iter_child_nodes(node):
         called = isinstance(child, ast.Attribute) and _is_function_of(child, node)
         if child in on_the_way or called or isinstance(child, ast.keyword | ast.Slice):
@@ -270,12 +270,12 @@ def _parts(node: ast.AST, on_the_way: set[ast.AST]) -> Iterator[ast.expr]:
 
 
 def _is_function_of(child: ast.Attribute, node: ast.AST) -> bool:
-    """Whether a call calls it: a method stays one, its object is a part."""
+    """Return True if a call calls it: a method stays a method, and its object is a part."""
     return isinstance(node, ast.Call) and node.func is child
 
 
 def _can_lie_on_the_way(node: ast.expr | ast.keyword) -> bool:
-    """Whether an edit inside it can be made in a copy: its parts are evaluated once and always."""
+    """Return True if an edit in it can be made in a copy: its parts are evaluated exactly once."""
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Call):
@@ -293,7 +293,7 @@ def _may_change_something(part: ast.expr) -> bool:
 
 
 def _is_pure(call: ast.Call) -> bool:
-    """Whether calling it twice is calling it once: a function of arrays, by its name."""
+    """Return True if a second call has no effect: a function of arrays, judged by its name."""
     function, given = call.func, [*call.args, *(keyword.value for keyword in call.keywords)]
     if any(isinstance(one, ast.Starred | ast.Lambda | ast.GeneratorExp) for one in given):
         return False

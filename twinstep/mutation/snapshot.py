@@ -1,4 +1,4 @@
-"""A copy of the project for as long as its planted bugs are asked: edits do not reach it."""
+"""A snapshot of the project for the time of a campaign, which later edits do not reach."""
 
 from __future__ import annotations
 
@@ -18,36 +18,35 @@ from twinstep.project.workspace import copy_project, import_path
 
 @contextlib.contextmanager
 def frozen(ref: CandidateRef, folder: Path) -> Iterator[None]:
-    """Let the processes that are started here work in a copy of the candidate's project.
+    """Run processes that are started in this context in a copy of the candidate's project.
 
-    A campaign takes hours and starts processes all along, which would import, and run the tests
-    of, whatever lies there by then. What is installed for good, out of a wheel, is not copied.
+    A campaign takes hours and starts processes throughout, which would import and test whatever
+    the project holds by then. A package installed from a wheel is not copied.
 
-    folder: where the copy is made. UserError as `project_of`, and where the project cannot be
-    copied.
+    folder: parent of the copy. UserError as `project_of`, and if the project cannot be copied.
     """
     project = project_of(ref)
     if project is None:
         yield
         return
-    made = folder / "project"
+    copy = folder / "project"
     try:
-        copy_project(project, made)
+        copy_project(project, copy)
     except OSError as error:
         why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error
         raise UserError(
             f"{project} cannot be copied ({why}): mend that, or set TMPDIR to a folder with room"
         ) from error
-    parts = import_path(made)
+    parts = import_path(copy)
     here, path = Path.cwd(), list(sys.path)
     more = {
         "PYTHONPATH": os.pathsep.join(filter(None, (parts, os.environ.get("PYTHONPATH")))),
-        "TWINSTEP_CACHE": str(paths.cache_dir()),  # which may be given from the folder left here
+        "TWINSTEP_CACHE": str(paths.cache_dir()),  # it may be relative to the folder left here
     }
     before = {name: os.environ[name] for name in more if name in os.environ}
     os.environ.update(more)
-    sys.path[:0] = parts.split(os.pathsep)  # handed to processes that are spawned
-    os.chdir(made)
+    sys.path[:0] = parts.split(os.pathsep)  # inherited by spawned processes
+    os.chdir(copy)
     try:
         yield
     finally:
@@ -59,9 +58,9 @@ def frozen(ref: CandidateRef, folder: Path) -> Iterator[None]:
 
 
 def project_of(ref: CandidateRef) -> Path | None:
-    """Return the folder that a candidate's files are named from, None if no project is there.
+    """Return the root folder of a candidate's files, None if it is no project.
 
-    UserError where the current folder has such a file too, and another one is imported.
+    UserError if the current folder has such a file too, but the imported one is another.
     """
     sources = source_files(ref)
     root = Path(sources[0].file.resolve().as_posix().removesuffix(f"/{sources[0].path}"))

@@ -11,6 +11,7 @@ from typing import Any
 from twinstep.project import registry
 from twinstep.testing.applicability import Facts, needs_of, why_not
 from twinstep.testing.harness import Lab
+from twinstep.testing.run import DRIVER, MODULE
 
 _TESTS = {
     1: (
@@ -42,16 +43,16 @@ _TESTS = {
 
 
 def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield a level's checks by name: each test for every module or driver that it takes.
+    """Yield a level's checks by name: each test once for every module or driver it takes.
 
-    shipped: whether those of what ships are among them.
+    shipped: True to include the tests of the shipped environment.
     """
     candidate = lab.pair.candidate
     for path in _TESTS[level]:
         test = registry.load_object(f"twinstep.{path}")
         if candidate.slow_to_compile and "test_batches" in path:
             continue
-        # A candidate in JAX is reset by the core; a compiled one resets its lanes itself.
+        # The core resets a JAX candidate; a compiled one resets its lanes itself.
         if "test_shipped" in path and not (candidate.build and shipped):
             continue
         marks = _marks(test)
@@ -59,11 +60,11 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
             continue
         wanted = inspect.signature(test).parameters
         rows: list[dict[str, Any]] = [{}]
-        if "module" in wanted:
-            # Others cannot be called: they only say whose a field is.
-            rows = [{"module": module.name} for module in lab.contract.modules if module.inputs]
-        elif "driver" in wanted:
-            rows = [{"driver": driver} for driver in lab.contract.drivers]
+        if MODULE in wanted:
+            # The others cannot be called: they only own fields.
+            rows = [{MODULE: module.name} for module in lab.contract.modules if module.inputs]
+        elif DRIVER in wanted:
+            rows = [{DRIVER: driver} for driver in lab.contract.drivers]
         elif "parametrize" in marks:
             name, values = marks["parametrize"]
             rows = [{name: value} for value in values]
@@ -77,7 +78,7 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
 
 
 def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:
-    """Return name -> arguments of the marks of a test and its module, the nearest of each name."""
+    """Return name -> arguments of the marks of a test and its module; the test's own win."""
     near = getattr(test, "pytestmark", [])
     far = getattr(sys.modules[test.__module__], "pytestmark", [])
     every = [*(far if isinstance(far, list) else [far]), *near]

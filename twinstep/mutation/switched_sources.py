@@ -1,4 +1,4 @@
-"""A candidate with many bugs at once, of which one at a time is switched on."""
+"""A candidate with many bugs at once; at most one of them is switched on at a time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Variant = tuple[int, bool, bool, Callable[[], Any]]
 
 
 class Together:
-    """The mutants of a candidate that can be switched, and those that turned out not to be.
+    """A candidate's switchable mutants, and the ones that turned out not to be switchable.
 
-    numbers: by id. unable: numbers of those whose value is needed while a program is traced.
+    numbers: id -> switch number. unable: numbers of mutants whose value is needed during tracing.
     """
 
     def __init__(self, mutants: Sequence[Mutant]) -> None:
@@ -36,13 +36,13 @@ class Together:
         self._importing = False
 
     def can(self, mutant: Mutant) -> bool:
-        """Whether nothing is known that keeps a mutant from being switched."""
+        """Return True unless a mutant is known not to be switchable."""
         number = self.numbers.get(mutant.id)
         return number is not None and number not in self.unable
 
     @contextlib.contextmanager
     def switched(self, mutant: Mutant | None) -> Iterator[None]:
-        """Have one of them on, None: none."""
+        """Switch a mutant on in this context; None: none."""
         switch(self.numbers[mutant.id] if mutant else 0)
         try:
             yield
@@ -51,23 +51,23 @@ class Together:
 
     @contextlib.contextmanager
     def planted(self, ref: CandidateRef) -> Iterator[None]:
-        """Have a candidate's modules imported afresh, with all of these bugs and none of them on.
+        """Re-import a candidate's modules in this context, with all bugs and none of them on.
 
-        What is built inside the context keeps them when it ends.
+        Objects built inside the context keep the bugs when it ends.
         """
         sources = {source.name: source.file for source in source_files(ref)}
         with fresh(ref, _Finder(self, sources)):
             yield
 
     def code_of(self, module: str, file: Path) -> CodeType:
-        """Return a module's code with its mutants."""
+        """Return a module's code with its mutants and their switches."""
         own = {n: m for n, m in self._mutants.items() if m.module == module}
         tree, placed = schemata.with_switches(file.read_bytes(), own)
         self.unable |= set(own) - placed
         return compile(tree, str(file), "exec", dont_inherit=True)
 
     def run(self, loader: SourceFileLoader, module: ModuleType) -> None:
-        """Execute a module: what its functions return then, no program can change."""
+        """Execute a module: no program can change the values computed during its import."""
         vars(module)[schemata.PICK] = self.pick
         before, self._importing = self._importing, True
         try:
@@ -78,7 +78,8 @@ class Together:
     def pick(self, original: Callable[[], Any], *variants: _Variant) -> Any:
         """Return an expression's value, or that of the variant that is on when the program runs.
 
-        variants: number, whether the innermost and the outermost level of that bug, its value.
+        variants: (switch number, True for the innermost level of the bug, True for the outermost
+        one, function that returns the variant's value).
         """
         value = original()
         for number, first, last, changed in variants:
@@ -90,7 +91,7 @@ class Together:
             try:
                 other = changed()
                 chosen = None if self._importing else _chosen(number, value, other)
-            except Exception:  # a bug that cannot be traced is planted alone and says so itself
+            except Exception:  # a bug that cannot be traced is planted alone and fails there
                 self.unable.add(number)
                 continue
             if chosen is not None:
@@ -101,7 +102,7 @@ class Together:
 
 
 def _chosen(number: int, value: Any, other: Any) -> tuple[Any] | None:
-    """Return what is chosen by the switch, None if that cannot be done by a program."""
+    """Return the value selected by the switch, None if a program cannot select it."""
     leaves, shape = jax.tree.flatten(value)
     others, other_shape = jax.tree.flatten(other)
     if shape != other_shape or not leaves:
@@ -116,12 +117,12 @@ def _chosen(number: int, value: Any, other: Any) -> tuple[Any] | None:
     on = position() == np.int32(number)
     if not (isinstance(on, jax.core.Tracer) or jax.config.jax_disable_jit):  # pyright: ignore
         return None
-    made = [jax.lax.select(on, b, a) for a, b in zip(leaves, others, strict=True)]
-    return (jax.tree.unflatten(shape, made),)
+    selected = [jax.lax.select(on, b, a) for a, b in zip(leaves, others, strict=True)]
+    return (jax.tree.unflatten(shape, selected),)
 
 
 def _same(value: Any, other: Any) -> bool:
-    """Whether two values that are known while tracing are one."""
+    """Return True if two values that are known during tracing are the same."""
     if value is other:
         return True
     if type(value) is not type(other):
@@ -132,7 +133,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 class _Finder(CandidateFinder):
-    """Gives a candidate's modules their sources with all bugs."""
+    """Finds a candidate's modules with all bugs in their sources."""
 
     def __init__(self, together: Together, sources: dict[str, Path]) -> None:
         self._together, self._sources = together, sources
@@ -140,7 +141,7 @@ class _Finder(CandidateFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a module's spec, None for one that no bug is planted in."""
+        """Return a module's spec, None for a module without bugs."""
         file = self._sources.get(fullname)
         if file is None:
             return None
@@ -163,5 +164,5 @@ class _Loader(SourceFileLoader):
         return self._together.code_of(fullname, Path(self.path))
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute it, known as an import."""
+        """Execute the module, marked as an import."""
         self._together.run(self, module)

@@ -1,4 +1,4 @@
-"""What the judge says of a planted bug."""
+"""The judgement of a planted bug."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Kill:
-    """That a level noticed a mutant. check: the test. how: one of HOW. detail: one line."""
+    """A level that noticed a mutant. check: the test. how: one of HOW. detail: one line."""
 
     level: int
     check: str
@@ -16,17 +16,17 @@ class Kill:
     detail: str
 
     def named(self) -> dict[str, str]:
-        """Return what a result says of it: no folder of the machine that it was made on."""
+        """Return the kill as a result holds it, without folders of this machine."""
         return {"check": self.check, "how": self.how, "detail": _FOLDERS.sub("", self.detail)}
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the levels made of a mutant.
+    """The levels' judgement of a mutant.
 
     seconds: this process's processor time of each level, up to its first failing check. spent: the
-    same by level and check.
-    suspect: the report's first one where level 3 noticed and it was asked for, else "".
+    same by level and check. suspect: the report's first suspect if level 3 noticed and the question
+    asked for it, else "".
     """
 
     kills: dict[int, Kill]
@@ -41,7 +41,7 @@ class Judgement:
 
     @property
     def built(self) -> bool:
-        """Whether it could be imported, built and traced wherever it was asked."""
+        """True if the mutant could be imported, built and traced at every level that ran."""
         return all(kill.how != "build" for kill in self.kills.values())
 
 

@@ -1,14 +1,13 @@
-"""Judge mutants in processes of their own, each on one core.
+"""Judge mutants in separate processes, each on one core.
 
 A mutant may end the process that runs it, or never answer from inside a compiled program, where no
-signal reaches it. Then the level that was asked counts as having noticed, and a new process asks
-the rest.
+signal reaches it. Then the current level counts as having noticed, and a new process runs the
+remaining levels.
 """
 
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import time
@@ -22,6 +21,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
+from twinstep._lib.rpc import ChildProcess, Ended
 from twinstep.errors import OracleMissing, UserError
 from twinstep.mutation.campaign import Campaign, Plan, prepare
 from twinstep.mutation.check_order import Watch
@@ -31,13 +31,12 @@ from twinstep.mutation.verdict import Kill
 
 #: Processor seconds beyond a level's own limit after which its process is ended.
 GRACE = 30.0
-#: So many times the limit may pass on the clock on the wall: a mutant may sleep.
+#: Limit on wall time, as a multiple of the limit on processor time: a mutant may sleep.
 _ASLEEP = 10
 DIES_WITH_PARENT = 1, signal.SIGKILL, 0, 0, 0  # PR_SET_PDEATHSIG
-#: After so many mutants planted alone what JAX keeps of them is thrown away.
+#: Number of mutants planted alone after which JAX's caches are cleared.
 _KEPT = 20
 
-_SPAWNING = multiprocessing.get_context("spawn")
 _Settled = dict[tuple[str, int], Kill]
 _Row = dict[str, Any]
 _Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
@@ -45,7 +44,7 @@ _Work = Callable[[connection.Connection, Plan, list[str], int, Path], None]
 
 @dataclass
 class _Task:
-    """A mutant and what is known of it already. number: its place, counted from 1."""
+    """A mutant and its known kills. number: its place, counted from 1."""
 
     number: int
     mutant: Mutant
@@ -53,32 +52,27 @@ class _Task:
 
 
 class _Worker:
-    """The near end of a process.
+    """The parent's handle of a process.
 
-    at: (variant, level, check) that it is asking; variant None: of the candidate without a bug.
+    at: (variant, level, check) that is running; variant None: the candidate without a bug.
     """
 
     def __init__(self, work: _Work, plan: Plan, names: list[str], folder: Path, core: int) -> None:
         self.core = core
-        self.pipe, far = _SPAWNING.Pipe()
-        self.process = _SPAWNING.Process(
-            target=work, args=(far, plan, names, core, folder), daemon=True
-        )
-        self.process.start()
-        far.close()
+        self.child = ChildProcess.spawn(work, plan, names, core, folder)
         self.task: _Task | None = None
         self.at: tuple[str | None, int, str] | None = None
         self._until = self._wall = float("inf")
 
     def ask(self, task: _Task | None) -> None:
-        """Hand a mutant over; none: the process may end."""
+        """Send a mutant to the process; None: the process may end."""
         self.task, self.at = task, None
         self._until = self._wall = float("inf")
-        with suppress(OSError):  # its end is noticed where its answer is awaited
-            self.pipe.send(task and (task.mutant.id, task.settled))
+        with suppress(Ended):  # a dead process is noticed when its answer is awaited
+            self.child.send(task and (task.mutant.id, task.settled))
 
     def begins(self, variant: str | None, level: int, check: str, limit: float) -> None:
-        """Hear what it asks now: a level's limit begins with its first check."""
+        """Note the current check: a level's limit begins with its first check."""
         if self.at is None or self.at[:2] != (variant, level):
             self._until = self._spent() + limit + GRACE
             self._wall = time.monotonic() + _ASLEEP * limit + GRACE
@@ -86,37 +80,33 @@ class _Worker:
 
     @property
     def over(self) -> bool:
-        """Whether what it asks has taken longer than it may."""
+        """True if the current level is over its limit."""
         return time.monotonic() > self._wall or self._spent() > self._until
 
     def _spent(self) -> float:
         """Return the processor time of the process in seconds, 0 once it has ended."""
-        pid = self.process.pid
-        assert pid is not None
         try:
-            return time.clock_gettime((~pid << 3) | 2)  # Linux: a process's CPU clock
+            return time.clock_gettime((~self.child.pid << 3) | 2)  # Linux: a process's CPU clock
         except OSError:
             return 0.0
 
     def end(self) -> None:
-        """End the process, whatever it does."""
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
+        """Kill the process."""
+        self.child.kill()
 
 
 def _heard(worker: _Worker) -> tuple[Any, ...] | None:
-    """Return what a worker says, None if it has ended."""
+    """Return a worker's message, None if it has ended."""
     try:
-        return worker.pipe.recv()
-    except (EOFError, OSError):
+        return worker.child.receive()
+    except Ended:
         return None
 
 
 def _lost(worker: _Worker, over: bool) -> _Task:
-    """Return the task of a worker that ended or does not answer, with the level that noticed.
+    """Return the task of a worker that ended or does not answer, with the level's kill.
 
-    UserError where no bug was planted.
+    UserError if no bug was planted.
     """
     how = "time" if over else "crash"
     detail = f"the process {'does not answer' if over else 'ended'}"
@@ -140,14 +130,14 @@ def _words(worker: _Worker, count: int) -> str:
 
 
 class _Telling(Watch):
-    """Tells the parent what is asked."""
+    """Reports each check to the parent."""
 
     def __init__(self, pipe: connection.Connection) -> None:
         super().__init__()
         self._pipe = pipe
 
     def begins(self, level: int, check: str, limit: float) -> None:
-        """Tell of a check."""
+        """Report a check."""
         self._pipe.send(("at", self.variant, level, check, limit))
 
 
@@ -160,13 +150,13 @@ def work(
     elsewhere: bool = False,
     levels: tuple[int, ...] = (),
 ) -> None:
-    """Judge the mutants that the parent names, one after the other, until it names none.
+    """Judge the mutants that the parent sends, one by one, until it sends None.
 
-    names: of all that it may name, in this order. elsewhere: in all variants but the first. levels:
-    of those that are not asked at every level; none: the plan's.
+    names: ids of all mutants that it may send, in this order. elsewhere: True for all variants
+    except the first. levels: for mutants that do not run at every level; (): the plan's.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from a loop without end
+    ctypes.CDLL(None).prctl(*DIES_WITH_PARENT)  # even from an endless loop
     os.sched_setaffinity(0, {core})
     try:
         campaign = prepare(plan)
@@ -186,7 +176,7 @@ def work(
         pipe.send(("user", str(problem)))
     except (EOFError, ConnectionError):
         return  # the parent has ended
-    except OSError as problem:  # a full disk, say: no verdict on a mutant either
+    except OSError as problem:  # for example a full disk: no verdict on a mutant either
         pipe.send(("user", str(problem)))
     except Exception:  # an error of this program is no verdict on a mutant
         pipe.send(("error", traceback.format_exc()))
@@ -195,8 +185,8 @@ def work(
 def _judge(
     pipe: connection.Connection, bench: MutantRunner, mutants: dict[str, Mutant], elsewhere: bool
 ) -> None:
-    while (asked := pipe.recv()) is not None:
-        name, settled = asked
+    while (request := pipe.recv()) is not None:
+        name, settled = request
         pipe.send(("row", bench.row(mutants[name], settled, elsewhere)))
         if bench.alone >= _KEPT:
             import jax
@@ -213,34 +203,32 @@ def rows(
     folder: Path,
     work: _Work = work,
 ) -> Iterator[_Row]:
-    """Yield a row for each mutant, as they come, from `count` processes,
-    of which each has a core.
+    """Yield a row for each mutant, as results arrive, from `count` processes on one core each.
 
-    folder: what is compiled is kept there. work: what each process runs.
-
-    UserError if the candidate fails without a bug, or ends its process.
+    folder: for compiled files. work: the function that each process runs. UserError if the
+    candidate fails without a bug, or ends its process.
     """
     todo = deque(_Task(number, mutant) for number, mutant in enumerate(mutants, 1))
     cores = sorted(os.sched_getaffinity(0))
     names = [mutant.id for mutant in mutants]
     started = partial(_Worker, work, campaign.plan, names, folder)
-    made = [started(core) for core in cores[: min(count, len(todo))]]
+    workers = [started(core) for core in cores[: min(count, len(todo))]]
     try:
-        while made:
-            ready = connection.wait([worker.pipe for worker in made], timeout=1.0)
-            for place, worker in enumerate(list(made)):
-                said, over = None, worker.over
-                if worker.pipe in ready:
-                    said = _heard(worker)
+        while workers:
+            ready = connection.wait([worker.child.pipe for worker in workers], timeout=1.0)
+            for place, worker in enumerate(list(workers)):
+                message, over = None, worker.over
+                if worker.child.pipe in ready:
+                    message = _heard(worker)
                 elif not over:
                     continue
-                if said is None:
+                if message is None:
                     lost = _lost(worker, over)
                     worker.end()
                     todo.appendleft(lost)
-                    made[place] = started(worker.core)
+                    workers[place] = started(worker.core)
                     continue
-                what, *rest = said
+                what, *rest = message
                 if what == "at":
                     worker.begins(*rest)
                     progress(_words(worker, len(mutants)))
@@ -253,8 +241,8 @@ def rows(
                     raise RuntimeError(rest[0])
                 worker.ask(todo.popleft() if todo else None)
                 if worker.task is None:
-                    made.remove(worker)
-                    worker.process.join()
+                    workers.remove(worker)
+                    worker.child.exit_code()
     finally:
-        for worker in made:
+        for worker in workers:
             worker.end()

@@ -1,8 +1,8 @@
-"""A whole number that compiled programs read when they run: which planted bug is on.
+"""A global integer that compiled programs read at run time: the number of the active bug.
 
-XLA has no such variable, and an argument would have to pass through every function of a candidate.
-So reading it is an operation of its own, which XLA calls through its foreign function interface;
-the structures are those of its C API, xla/ffi/api/c_api.h, version 0.1.
+XLA has no global variables, and an argument would have to pass through every function of a
+candidate. Reading is therefore an operation of its own, called through XLA's foreign function
+interface; the structures are those of its C API, xla/ffi/api/c_api.h, version 0.1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _number = ctypes.c_int32(0)
 
 
 class _Extension(Structure):
-    """What a call frame may begin with."""
+    """An optional extension of a call frame."""
 
 
 _Extension._fields_ = [("size", c_size_t), ("kind", c_int), ("next", POINTER(_Extension))]
@@ -74,8 +74,8 @@ def _read(call: Any) -> None:
     """Write the number into the call's result; None is success."""
     call = call.contents
     if call.extension and call.extension.contents.kind == _METADATA_IS_ASKED:
-        asked = ctypes.cast(call.extension, POINTER(_MetadataExtension)).contents
-        version = asked.metadata.contents.version
+        extension = ctypes.cast(call.extension, POINTER(_MetadataExtension)).contents
+        version = extension.metadata.contents.version
         version.major, version.minor = 0, 1
         return
     result = call.results.buffers[0].contents.data
@@ -84,21 +84,21 @@ def _read(call: Any) -> None:
 
 @functools.cache
 def _primitive() -> Primitive:
-    """Return the operation, made at its first use: it is registered with XLA then."""
+    """Return the operation; the first call creates it and registers it with XLA."""
     handler = jax.ffi.pycapsule(ctypes.cast(_read, c_void_p))
     jax.ffi.register_ffi_target(_TARGET, handler, platform="cpu")
-    made = Primitive(_TARGET)
-    made.def_impl(lambda: jnp.int32(_number.value))
-    made.def_abstract_eval(lambda: ShapedArray((), np.dtype(np.int32)))
-    mlir.register_lowering(made, jax.ffi.ffi_lowering(_TARGET, has_side_effect=False))
-    return made
+    primitive = Primitive(_TARGET)
+    primitive.def_impl(lambda: jnp.int32(_number.value))
+    primitive.def_abstract_eval(lambda: ShapedArray((), np.dtype(np.int32)))
+    mlir.register_lowering(primitive, jax.ffi.ffi_lowering(_TARGET, has_side_effect=False))
+    return primitive
 
 
 def switch(number: int) -> None:
-    """Have programs read this number from now on, those that were compiled before too."""
+    """Set the number for all programs, also those compiled earlier."""
     _number.value = number
 
 
 def position() -> Any:
-    """Return the number, i32[]: inside a trace what it is when the compiled program runs."""
+    """Return the number, i32[]; inside a trace, the number at the compiled program's run time."""
     return _primitive().bind()

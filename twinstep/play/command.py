@@ -23,13 +23,13 @@ MOST = 24
 
 
 class Told(NamedTuple):
-    """An episode retold: lines for the terminal, and files by suffix, such as `.html`."""
+    """A narrated episode: lines for the terminal, and files by suffix, such as `.html`."""
 
     lines: list[str]
     files: Mapping[str, str] = {}
 
 
-#: What an environment may declare: (oracle, contract, start, actions [T, P, ...]) -> Told.
+#: An environment may declare one: (oracle, contract, start, actions [T, P, ...]) -> Told.
 Narrator = Callable[[Any, Contract, Start, np.ndarray], Told]
 
 
@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.seed.isdecimal() or int(args.seed) >= 2**32:
         raise UserError(f"--seed {args.seed}: a number below 2**32")
     humans = [_player(text) for text in args.human]
-    told = retell(subject, args.driver, int(args.seed), humans, args.start)
-    if told.lines:
-        print("\n".join(told.lines))
+    narrated = retell(subject, args.driver, int(args.seed), humans, args.start)
+    if narrated.lines:
+        print("\n".join(narrated.lines))
     stem = args.out or Path(f"{args.env}-{args.seed}")
-    for suffix, text in told.files.items():
+    for suffix, text in narrated.files.items():
         file = stem.with_name(stem.name + suffix)
         if not paths.writable(file.parent):
             raise UserError(f"--out {args.out}: files cannot be written there")
@@ -85,9 +85,9 @@ def retell(
     humans: Sequence[int] = (),
     files: Sequence[Path] = (),
 ) -> Told:
-    """Play the episode of seed (seed, 0) in the reference and retell it.
+    """Play the episode of seed (seed, 0) in the reference and narrate it.
 
-    humans: players that people play at the terminal. files: what it begins from.
+    humans: players that people play at the terminal. files: the contents of its start.
     """
     contract, probe = subject.contract, subject.probe
     if probe.problem:

@@ -19,11 +19,11 @@ LEAVE = ("q", "quit")
 
 
 class Scene(NamedTuple):
-    """What a player may know.
+    """A player's view of the game, limited to its knowledge.
 
-    told: lines of all that has happened so far; a later scene of the same player begins with them.
-    board: lines of what stands now. words: each legal action in words. refusal(action) says why
-    another one is not legal, and by which rule.
+    told: lines of all events so far; a later scene of the same player begins with them. board:
+    lines of the present position. words: each legal action in words. refusal(action) gives the
+    reason and the rule why another one is not legal.
     """
 
     told: Sequence[str]
@@ -32,7 +32,7 @@ class Scene(NamedTuple):
     refusal: Callable[[int], str]
 
 
-#: What an environment may declare: (contract, start, actions so far [T, P], player) -> Scene.
+#: An environment may declare one: (contract, start, actions so far [T, P], player) -> Scene.
 Scenes = Callable[[Contract, Start, np.ndarray, int], Scene]
 
 
@@ -41,9 +41,9 @@ class PlayerQuit(Exception):
 
 
 class GameView:
-    """A driver for `recording.record` that asks people for some players' actions.
+    """A driver for `recording.record` that prompts people for some players' actions.
 
-    humans: the players that people play. ask: returns a typed line, tell: shows one.
+    humans: the players that people play. ask: returns a typed line; tell: shows one.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class GameView:
         return make
 
     def finish(self) -> None:
-        """Tell everybody how it ended."""
+        """Show everybody the end of the game."""
         for player in self._humans:
             scene = self._shown(player)
             for line in scene.board:
@@ -132,7 +132,7 @@ def play(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], None] = print,
 ) -> np.ndarray:
-    """Play a game; returns its actions [T, P, ...]. A game that was left ends with its last action.
+    """Play a game; return its actions [T, P, ...]. A game that was quit ends with its last action.
 
     start: without batch axis. ask and tell: the terminal.
     """

@@ -120,8 +120,8 @@ def compiled(
             for m in messages
             if m.get("reason") == "compiler-message" and m["message"]["level"] == "error"
         ]
-        said = errors[0] if errors else done.said.strip()[-2000:]
-        raise UserError(f"it does not compile:\n{said}")
+        text = errors[0] if errors else done.said.strip()[-2000:]
+        raise UserError(f"it does not compile:\n{text}")
     return [
         Path(name)
         for m in messages

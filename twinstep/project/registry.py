@@ -174,10 +174,10 @@ class EnvVariant:
 
     def driver(self, name: str) -> str:
         """Return a driver's import path; UserError if the environment has no such driver."""
-        known = CORE_DRIVERS | dict(self.env.drivers)
-        if name not in known:
-            raise unknown(f"driver of {self.env.name}", name, known)
-        return known[name]
+        drivers = CORE_DRIVERS | dict(self.env.drivers)
+        if name not in drivers:
+            raise unknown(f"driver of {self.env.name}", name, drivers)
+        return drivers[name]
 
 
 @dataclass(frozen=True)
@@ -229,12 +229,12 @@ def subjects(
     wanted: names of variants, as declared or with the settings; empty for all. A variant that a
     setting makes equal to an earlier one is dropped.
     """
-    known = {parameter.name: parameter for parameter in env.parameters}
+    parameters = {parameter.name: parameter for parameter in env.parameters}
     chosen: dict[str, Any] = {}
     for name, text in settings.items():
-        if name not in known:
-            raise unknown(f"parameter of {env.name}", name, known)
-        chosen[name] = _parse(known[name], text)
+        if name not in parameters:
+            raise unknown(f"parameter of {env.name}", name, parameters)
+        chosen[name] = _parse(parameters[name], text)
     chosen_variants: list[EnvVariant] = []
     for variant in env.variants:
         params = dict(variant.params) | chosen
@@ -256,14 +256,14 @@ def label_with(variant: str, settings: Mapping[str, Any]) -> str:
 
 def pairs(subject: EnvVariant, wanted: Iterable[str] = ()) -> list[Pair]:
     """Return the subject's candidates that claim its variant, limited to those `wanted` if any."""
-    known = {ref.name: ref for ref in subject.env.candidates}
+    refs = {ref.name: ref for ref in subject.env.candidates}
     for name in wanted:
-        if name not in known:
-            raise unknown(f"candidate of {subject.env.name}", name, known)
+        if name not in refs:
+            raise unknown(f"candidate of {subject.env.name}", name, refs)
     claims = subject.variant.candidates
     return [
         Pair(subject, ref)
-        for ref in known.values()
+        for ref in refs.values()
         if (not claims or ref.name in claims) and (not wanted or ref.name in set(wanted))
     ]
 
@@ -281,7 +281,7 @@ def _parse(parameter: Parameter, text: str) -> Any:
 
 def variant_of(env: str, name: str) -> EnvVariant:
     """Return a variant by name; UserError if there is none."""
-    known = {s.variant.name: s for s in subjects(environment(env), {})}
-    if name not in known:
-        raise unknown(f"variant of {env}", name, known)
-    return known[name]
+    variants = {s.variant.name: s for s in subjects(environment(env), {})}
+    if name not in variants:
+        raise unknown(f"variant of {env}", name, variants)
+    return variants[name]

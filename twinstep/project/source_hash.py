@@ -1,18 +1,24 @@
-"""Find and hash the files of import packages without importing them."""
+"""Find and hash the files of import packages without importing them, and the trace cache.
+
+Each hash is stored somewhere (verdicts, cache keys), so its bytes must not change. The hash of the
+Rust sources is in rust_sources.py, which candidates import.
+"""
 
 from __future__ import annotations
 
 import fnmatch
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
+from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.project.registry import load_object
 
 
-def _matching(glob: str) -> list[Path]:
+def matching(glob: str) -> list[Path]:
     """Return the source files of a glob; `*` matches across folders."""
     if "*" not in glob:
         return [Path(glob)] if Path(glob).is_file() else []
@@ -56,25 +62,65 @@ def _spec(name: str, inside: Sequence[str] | None) -> ModuleSpec | None:
 
 def files_hash(folders: list[Path]) -> str:
     """Return the sha256 over names and bytes of all source files below the folders."""
-    total = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            inner = path.relative_to(folder)
-            if _is_source(path, inner):
-                _add(total, path, inner)
-    return total.hexdigest()
+    files = ((path.relative_to(folder), path) for folder in folders for path in _sorted(folder))
+    return hash_of((inner.as_posix(), path) for inner, path in files if _is_source(path, inner))
 
 
 def _is_source(path: Path, inner: Path) -> bool:
-    hidden = any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
     about = (PACKAGED, PACKAGED_GPU, *ABOUT_MUTANTS)
     derived = path.suffix in (".pyc", ".so") or inner.as_posix() in about
-    return path.is_file() and not hidden and not derived
+    return path.is_file() and not _is_hidden(inner) and not derived
 
 
-def _add(total: hashlib._Hash, path: Path, inner: Path) -> None:
-    data = path.read_bytes()
-    total.update(f"{inner.as_posix()}\0{len(data)}\0".encode() + data)
+def hash_of(files: Iterable[tuple[str, Path]], before: str = "") -> str:
+    """Return the sha256 over the names and bytes of files. before: text that comes first."""
+    total = hashlib.sha256(before.encode())
+    for name, path in files:
+        data = path.read_bytes()
+        total.update(f"{name}\0{len(data)}\0".encode() + data)
+    return total.hexdigest()
+
+
+def sources_below(folder: Path, without: Iterable[Path] = ()) -> str:
+    """Return the sha256 over names and bytes of a package's files, compiled modules included.
+
+    without: folders inside it that do not count.
+    """
+    left_out = set(without)
+    files = []
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        counts = not _is_hidden(inner) and path.suffix != ".pyc"
+        if counts and left_out.isdisjoint(path.parents):
+            files.append((inner.as_posix(), path))
+    return hash_of((name, path) for name, path in sorted(files) if path.is_file())
+
+
+def cache_hash(folder: Path) -> str:
+    """Return the sha256 over the names and bytes of a cache's traces, not of JAX's programs."""
+    total = hashlib.sha256()
+    for path in _sorted(folder):
+        inner = path.relative_to(folder)
+        if path.is_file() and inner.parts[0] != "jax":
+            total.update(f"{inner}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def sources_hash(candidate: CandidateRef) -> str:
+    """Return the hash of what makes up a candidate here: its packages and its compiled part."""
+    try:
+        hashed = files_hash([package_folder(name) for name in candidate.packages])
+        return hashed + (load_object(candidate.build)() if candidate.build else "")
+    except (UserError, ImportError):
+        return ""
+
+
+def _sorted(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+def _is_hidden(inner: Path) -> bool:
+    return any(part.startswith(".") or part in _SKIPPED for part in inner.parts)
 
 
 #: The verdicts in a candidate's package, of a CPU and of a GPU; they describe the other files.

@@ -11,8 +11,8 @@ from typing import Any
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.project.registry import EnvVariant, Pair, load_object
-from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, files_hash, package_folder
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, package_folder, sources_hash
 
 #: The file of pytest's verdict, below the current folder.
 LOCAL = Path(".twinstep/verdict.json")
@@ -37,15 +37,6 @@ class Verdict:
     def __str__(self) -> str:
         where = f" ({self.source})" if self.source else ""
         return f"{self.pair or 'this environment'}: {self.word}{where}"
-
-
-def sources_hash(candidate: CandidateRef) -> str:
-    """Return the hash of a candidate as it is here: its packages and its compiled part."""
-    try:
-        hashed = files_hash([package_folder(name) for name in candidate.packages])
-        return hashed + (load_object(candidate.build)() if candidate.build else "")
-    except (UserError, ImportError):
-        return ""
 
 
 def versions() -> dict[str, str]:

@@ -12,7 +12,7 @@ from twinstep.drivers import Driver
 from twinstep.env.host_engine import OracleEngine
 from twinstep.env.timestep import StartTable
 from twinstep.frames import flatten
-from twinstep.inputs.batching import WINDOW, shipped
+from twinstep.inputs.batching import WINDOW, autoreset_size
 from twinstep.protocols import Oracle, offers
 from twinstep.reference.recording import Beat
 from twinstep.reference.trace_file import Chunk, TraceDamaged
@@ -28,7 +28,7 @@ class Recording:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """The arrays' bytes."""
         return self.actions.nbytes + sum(values.nbytes for values in self.frames.values())
 
 
@@ -45,10 +45,10 @@ def read_recording(traces: TraceSet) -> Recording:
         path: np.concatenate([first[:1], *[part[path][1:] for part in parts]])
         for path, first in parts[0].items()
     }
-    made = Recording(frames, np.concatenate(windows))
-    for values in (made.actions, *frames.values()):
+    recording = Recording(frames, np.concatenate(windows))
+    for values in (recording.actions, *frames.values()):
         values.flags.writeable = False  # tests share it
-    return made
+    return recording
 
 
 def record_shipped(
@@ -60,17 +60,17 @@ def record_shipped(
 ) -> Chunk:
     """Play a driver from seeds u32[N, 2] through every end of an episode.
 
-    Played are as many steps as `sizes.shipped` says, and more until half of the lanes have seen an
-    end, up to its limit; a multiple of the window's length. Frames are those after the reset;
+    The number of steps is `autoreset_size`'s, or more, up to its limit, until half of the lanes
+    have seen an end; always a multiple of the window's length. Frames are those after the reset.
     `final_obs` is the observation at the end of an episode, `obs` elsewhere. A scalar oracle plays
-    one lane after the other, since some references have one stream of random numbers for all.
+    one lane after the other, since some references have one random stream for all.
     """
     table = StartTable(contract)
     probe = make()
     width = len(seeds) if offers(probe, "lanes") else 1
     probe.close()
     parts = []
-    _, steps, most = shipped(contract)
+    _, steps, most = autoreset_size(contract)
     for begin in range(0, len(seeds), width):
         group = seeds[begin : begin + width]
         engine = OracleEngine(contract, make, "same-step", table)

@@ -1,7 +1,7 @@
 """The trace cache: recorded episodes on disk, found again by what they depend on.
 
-An entry is a folder `traces/<key>` that holds a trace set; `tracekey` says what the key hashes.
-An entry appears whole or not at all; one that does not check out is recorded again.
+An entry is a folder `traces/<key>` that holds a trace set; see cache_key.py for the key.
+An entry appears whole or not at all. A damaged one is recorded again.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from twinstep.reference.export import export, read_export
 from twinstep.reference.trace_file import TraceDamaged
 from twinstep.reference.trace_set import TraceSet, read_manifest, read_set, write_manifest
 
-#: Gigabytes of traces that the cache may hold; TWINSTEP_CACHE_GB overrides it.
+#: The cache's limit in gigabytes; TWINSTEP_CACHE_GB overrides it.
 DEFAULT_GIGABYTES = 10.0
-#: Seconds for which a set stays after it was used, whatever the limit: a run may be at it.
+#: Seconds after its last use in which an entry is never evicted: another run may be reading it.
 IN_USE = 3600.0
 
 
 class CacheWarning(UserWarning):
-    """The cache cannot be used as it should; the run goes on without it."""
+    """The cache is damaged or not writable; the run goes on without it."""
 
 
 class CacheEntry(NamedTuple):
-    """What the cache holds under a key; used: the time of its last use, parts: its material."""
+    """One entry of the cache. used: the time of its last use. parts: its material."""
 
     key: str
     used: float
@@ -45,7 +45,7 @@ class CacheEntry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
-    """A set that is asked for. record: called with a folder; returns the chunks written there."""
+    """A requested set. record: called with a folder; returns the chunks written there."""
 
     key: str
     parts: dict[str, Any]
@@ -54,10 +54,10 @@ class _Wanted:
 
 
 class TraceCache:
-    """Finds trace sets, or has them recorded.
+    """Find trace sets, or record them.
 
-    An unwritable or full folder is no error: traces then live in a temporary folder for as
-    long as this object does, and one warning says so.
+    An unwritable or full folder is no error: traces then go to a temporary folder until this object
+    is closed, with one warning.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -72,24 +72,24 @@ class TraceCache:
         record: Callable[[str], list[dict[str, Any]]],
         reduce: list[dict[str, str]],
     ) -> TraceSet:
-        """Return the set for `parts`, calling `record(folder)` where it is not there yet.
+        """Return the set for `parts`; call `record(folder)` if the cache lacks it.
 
         reduce: name and reduction of each measure, kept in the manifest.
         """
         wanted = _Wanted(key_of(parts), parts, record, reduce)
-        held = self._find_or_make(wanted)
-        held.touch()
+        trace_set = self._find_or_make(wanted)
+        trace_set.touch()
         self._used.add(wanted.key)
-        return dataclasses.replace(held, renew=lambda: self.get(parts, record, reduce))
+        return dataclasses.replace(trace_set, renew=lambda: self.get(parts, record, reduce))
 
     def close(self) -> None:
-        """Remove the temporary folder that stood in for an unusable cache, if there was one."""
+        """Remove the temporary folder, if the cache was unusable."""
         if self._spare is not None:
             self._spare.cleanup()
             self._spare = None
 
     def find(self, key: str) -> TraceSet | None:
-        """Return the entry with this key if it is held and fits its name."""
+        """Return the entry with this key if it exists and its material has this key."""
         try:
             manifest = read_manifest(self.root / key)
         except TraceDamaged:
@@ -97,8 +97,8 @@ class TraceCache:
         return TraceSet(self.root / key, manifest) if key_of(manifest["material"]) == key else None
 
     def entries(self) -> list[CacheEntry]:
-        """List what is cached, used longest ago first. What goes meanwhile is left out."""
-        found = []
+        """List the entries, least recently used first. Entries removed meanwhile are left out."""
+        entries = []
         for path in self.root.iterdir() if self.root.is_dir() else ():
             if path.name.startswith("."):
                 continue
@@ -106,13 +106,13 @@ class TraceCache:
                 used = path.lstat().st_mtime
             except OSError:
                 continue
-            held = self.find(path.name)
-            parts = held.manifest["material"] if held is not None else {}
-            found.append(CacheEntry(path.name, used, locks.size_of(path), parts))
-        return sorted(found, key=lambda entry: entry.used)
+            trace_set = self.find(path.name)
+            parts = trace_set.manifest["material"] if trace_set is not None else {}
+            entries.append(CacheEntry(path.name, used, locks.size_of(path), parts))
+        return sorted(entries, key=lambda entry: entry.used)
 
     def damage(self, key: str) -> str:
-        """Return what is wrong with an entry, every byte of it checked; "" if nothing is."""
+        """Check every byte of an entry; return the problem, or ""."""
         try:
             if key_of(read_set(self.root / key).manifest["material"]) != key:
                 raise TraceDamaged("it belongs to other sources")
@@ -121,16 +121,16 @@ class TraceCache:
         return ""
 
     def evict(self, limit: float | None = None) -> list[str]:
-        """Drop the entries used longest ago until the cache is within its limit.
+        """Drop the least recently used entries until the cache is within its limit.
 
-        What this object has given out stays, and what any run has used in the last hour.
+        Entries that this object returned, or that any run used in the last hour, are never evicted.
         """
         if limit is None:
             limit = _gigabytes() * 1e9
-        held = self.entries()
-        total = sum(entry.size for entry in held)
+        entries = self.entries()
+        total = sum(entry.size for entry in entries)
         dropped = []
-        for entry in held:
+        for entry in entries:
             if total <= limit:
                 break
             if entry.key not in self._used and time.time() - entry.used > IN_USE:
@@ -140,33 +140,33 @@ class TraceCache:
         return dropped
 
     def drop(self, key: str) -> None:
-        """Remove an entry; a reader that has its files open is not disturbed."""
-        locks.bury(self.root, key)
+        """Remove an entry; readers keep the files that they have open."""
+        locks.tombstone(self.root, key)
 
     def _find_or_make(self, wanted: _Wanted) -> TraceSet:
         key, parts = wanted.key, wanted.parts
         if self._spare is not None:
-            held, _ = _look(Path(self._spare.name) / key, parts)
-            if held is not None:
-                return held
-        held, problem = _look(self.root / key, parts)
-        if held is not None:
-            return held
+            trace_set, _ = _look(Path(self._spare.name) / key, parts)
+            if trace_set is not None:
+                return trace_set
+        trace_set, problem = _look(self.root / key, parts)
+        if trace_set is not None:
+            return trace_set
         if paths.writable(self.root):
             try:
                 with locks.locked(self.root, key):
-                    # Another run may have recorded or mended it while this one waited.
-                    held, problem = _look(self.root / key, parts)
-                    if held is not None:
-                        return held
+                    # Another run may have recorded or repaired it while this one waited.
+                    trace_set, problem = _look(self.root / key, parts)
+                    if trace_set is not None:
+                        return trace_set
                     if problem:
                         self._warn_damaged(key, problem)
                         self.drop(key)
-                    made = self._make(self.root, wanted)
+                    recorded = self._make(self.root, wanted)
                 self._used.add(key)
-                locks.reap(self.root)
+                locks.collect_garbage(self.root)
                 self.evict()
-                return made
+                return recorded
             except OSError as error:
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
                     raise
@@ -193,7 +193,7 @@ class TraceCache:
             self._spare = tempfile.TemporaryDirectory(prefix="twinstep-traces-")
         root = Path(self._spare.name)
         try:
-            locks.bury(root, wanted.key)  # what is there was found damaged
+            locks.tombstone(root, wanted.key)  # what is there was found damaged
             return self._make(root, wanted)
         except OSError as error:
             raise UserError(
@@ -205,7 +205,7 @@ class TraceCache:
         self._warn(f"cached trace {key[:8]} is not usable ({why}); recording it again")
 
     def _warn_unusable(self, why: str) -> None:
-        """Say once that nothing is kept."""
+        """Warn once that no traces are kept."""
         if not self._warned:
             self._warned = True
             self._warn(f"{why}: traces are recorded anew in each run; set TWINSTEP_CACHE")
@@ -215,16 +215,16 @@ class TraceCache:
 
 
 def _look(folder: Path, parts: dict[str, Any]) -> tuple[TraceSet | None, str]:
-    """Return the set in a folder if it is whole and these parts', else what is wrong with it."""
+    """Return the set in a folder if it is whole and has these parts, else the problem."""
     if not os.path.lexists(folder):
         return None, ""
     try:
-        held = read_set(folder)
-        if held.manifest["material"] != parts:
+        trace_set = read_set(folder)
+        if trace_set.manifest["material"] != parts:
             raise TraceDamaged("it belongs to other sources")
     except TraceDamaged as problem:
         return None, str(problem)
-    return held, ""
+    return trace_set, ""
 
 
 def _gigabytes() -> float:

@@ -11,7 +11,7 @@ from twinstep.reference.cache import CacheEntry, TraceCache
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
+    """Add the command's arguments."""
     what = ("list", "verify", "clear", "path")
     parser.add_argument("what", choices=what, nargs="?", default="list")
     parser.add_argument("--drop", action="store_true", help="verify: remove what is damaged")
@@ -67,7 +67,7 @@ def _clear(cache: TraceCache) -> int:
     held = cache.entries()
     for entry in held:
         cache.drop(entry.key)
-    left, programs = locks.reap(cache.root), _programs()
+    left, programs = locks.collect_garbage(cache.root), _programs()
     for path in programs:
         path.unlink(missing_ok=True)
     parts = [f"{len(held)} trace sets"]

@@ -1,6 +1,6 @@
-"""What recorded episodes depend on: everything that can change a byte of them, by name.
+"""The trace cache's key: hash everything that can change a byte of a recorded episode.
 
-Computed without starting the oracle, so that a run on cached traces never starts it.
+The key needs no oracle, so that a run on cached traces never starts one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,16 +16,15 @@ from typing import Any
 import numpy as np
 
 from twinstep import contract, drivers, frames
+from twinstep._lib import hashing
 from twinstep.contract import canonical_json
 from twinstep.errors import UserError
 from twinstep.frames import Start
-from twinstep.inputs.batching import lanes_of
+from twinstep.inputs.batching import chunk_lanes
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
-from twinstep.project.source_hash import package_folder
+from twinstep.project.source_hash import hash_of, package_folder, sources_below
 from twinstep.reference import recording, trace_file, worker
-
-_BUILT = {"__pycache__", "target", "node_modules"}
 
 
 def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
@@ -42,18 +40,18 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
         "bridge": sources_below(package_folder(subject.env.oracle.package)),
         "driver": driver,
         "driver_source": _driver_sources(subject, driver),
-        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract),
+        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract, hashing),
         "python": "{}.{}".format(*sys.version_info),
         "numpy": np.__version__,
         "starts": start_bytes.hexdigest(),
         "episodes": len(starts.seed),
         "horizon": horizon,
-        "lanes": lanes_of(subject.contract),
+        "lanes": chunk_lanes(subject.contract),
     }
 
 
 def key_of(parts: dict[str, Any]) -> str:
-    """Return the entry's name for what it depends on."""
+    """Return the entry's name: the hash of its material."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:40]
 
 
@@ -63,37 +61,14 @@ def sources_of(*modules: ModuleType) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def sources_below(folder: Path, without: Iterable[Path] = ()) -> str:
-    """Return the sha256 over names and bytes of a package's files, compiled modules included.
-
-    without: folders inside it that do not count.
-    """
-    left_out = set(without)
-    found = []
-    for path in folder.rglob("*"):
-        inner = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part in _BUILT for part in inner.parts)
-        if not hidden and path.suffix != ".pyc" and left_out.isdisjoint(path.parents):
-            found.append((inner.as_posix(), path))
-    return _hash_of((name, path) for name, path in sorted(found) if path.is_file())
-
-
-def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
-    total = hashlib.sha256()
-    for name, path in files:
-        data = path.read_bytes()
-        total.update(f"{name}\0{len(data)}\0".encode() + data)
-    return total.hexdigest()
-
-
 def _driver_sources(subject: EnvVariant, driver: str) -> str:
-    """Hash a driver with what it may import: the whole package that it lives in.
+    """Hash a driver with everything that it may import: the whole package around it.
 
-    One of the core's is its module. In a driver's own package, the packages of candidates
-    inside it do not count: an edit of a candidate does not change what the oracle does.
+    For a driver of the core that is its module. Candidates' packages inside a driver's own package
+    do not count: an edit of a candidate does not change the oracle's behaviour.
     """
     path = subject.driver(driver)
-    # It may be made in another module than the one that names it.
+    # The factory may be defined in another module than the one that names it.
     homes = {path.partition(":")[0], registry.load_object(path).__module__}
     homes = {home for home in homes if home.partition(".")[0] not in sys.stdlib_module_names}
     candidates = set()
@@ -111,6 +86,6 @@ def _home_sources(home: str, candidates: set[Path]) -> str:
         return sources_of(importlib.import_module(home))
     if package:
         return sources_below(package_folder(package), candidates)
-    # A module outside any package may import the modules beside it.
+    # A module outside any package may import the modules of its folder.
     folder = Path(str(importlib.import_module(home).__file__)).parent
-    return _hash_of((path.name, path) for path in sorted(folder.glob("*.py")))
+    return hash_of((path.name, path) for path in sorted(folder.glob("*.py")))

@@ -1,7 +1,7 @@
-"""What runs that were killed left in the trace cache, and its locks.
+"""The trace cache's locks, tombstones and garbage collection.
 
-A trace set is recorded in a folder `.draft-<key>-*` under the lock of its key, and dropped by
-way of `.dropped-*`. A draft whose lock is free has nobody who writes it.
+A trace set is recorded in a folder `.draft-<key>-*` under the lock of its key. A dropped entry is
+first renamed to a tombstone `.dropped-*`. A draft whose lock is free has no writer.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Seconds after which a file that lives for an instant only counts as left behind.
+#: Seconds after which a short-lived probe file counts as garbage.
 OLD = 3600.0
 _DRAFT, _DROPPED, _PROBE = ".draft-", ".dropped-", ".writable-"
 
 
 @contextlib.contextmanager
 def locked(root: Path, key: str, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a key; with `wait` off, say whether it was free."""
-    # A few lasting lock files: removing one while another run waits on it would let two in.
+    """Hold the lock of a key; without `wait`, yield False if another process holds it."""
+    # The few lock files stay: removing one while another run waits on it would let two in.
     with (root / f".lock-{key[:2]}").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -34,19 +34,19 @@ def locked(root: Path, key: str, wait: bool = True) -> Iterator[bool]:
 
 
 def draft(root: Path, key: str) -> Path:
-    """Make the folder in which a set is recorded; the key's lock is held."""
+    """Make the folder for recording a set. The caller holds the key's lock."""
     return Path(tempfile.mkdtemp(prefix=f"{_DRAFT}{key[:8]}-", dir=root))
 
 
-def bury(root: Path, name: str) -> None:
-    """Take an entry away at once, whatever it is, then remove it.
+def tombstone(root: Path, name: str) -> None:
+    """Rename an entry to a tombstone at once, then remove it.
 
-    A reader that has its files open is not disturbed.
+    Readers keep the files that they have open.
     """
-    grave = root / f"{_DROPPED}{name}-{os.getpid()}-{time.monotonic_ns()}"
+    dropped = root / f"{_DROPPED}{name}-{os.getpid()}-{time.monotonic_ns()}"
     with contextlib.suppress(FileNotFoundError):
-        os.rename(root / name, grave)
-        remove(grave)
+        os.rename(root / name, dropped)
+        remove(dropped)
 
 
 def remove(path: Path) -> None:
@@ -59,7 +59,7 @@ def remove(path: Path) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file or of a folder's files, as far as they are still there."""
+    """Return the bytes of a file or of a folder's files; vanished ones count 0."""
     total = 0
     with contextlib.suppress(OSError):
         files = list(path.iterdir()) if path.is_dir() else [path]
@@ -70,12 +70,12 @@ def size_of(path: Path) -> int:
 
 
 def left(root: Path) -> list[Path]:
-    """List what killed runs left behind."""
+    """List the garbage of killed runs."""
     return [path for path in _hidden(root) if _abandoned(root, path)]
 
 
-def reap(root: Path) -> int:
-    """Remove what killed runs left behind; return how much that was."""
+def collect_garbage(root: Path) -> int:
+    """Remove the garbage of killed runs; return the number of entries removed."""
     count = 0
     for path in _hidden(root):
         with _lock_of(root, path) as free:
@@ -98,7 +98,7 @@ def _abandoned(root: Path, path: Path) -> bool:
 
 @contextlib.contextmanager
 def _lock_of(root: Path, path: Path) -> Iterator[bool]:
-    """Hold the lock under which a draft is written; what is no draft needs none."""
+    """Hold the lock of a draft; other paths need none."""
     if not path.name.startswith(_DRAFT):
         yield True
         return
@@ -110,7 +110,10 @@ def _lock_of(root: Path, path: Path) -> Iterator[bool]:
 
 
 def _is_old_enough(path: Path) -> bool:
-    """Whether nobody can be at it: a draft by its lock, a grave at any time, else by its age."""
+    """Return True if no process can still use a path whose lock is free.
+
+    That holds for drafts and tombstones at once, for probes after OLD seconds.
+    """
     try:
         return not path.name.startswith(_PROBE) or time.time() - path.lstat().st_mtime > OLD
     except OSError:

@@ -1,7 +1,7 @@
 """Put the oracle into given states and play on from there.
 
-States may be placed (drawn from the contract's ranges) or taken from a trace. All arrays
-carry a leading N; an oracle with lanes does them at once, any other one after the other.
+States are drawn from the contract's ranges or taken from a trace. All arrays have a leading N.
+An oracle with lanes plays them at once, any other one after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from twinstep.frames import Start, flatten, take_lanes
 from twinstep.protocols import Oracle
 from twinstep.reference.recording import Beat, open_lanes
 
-#: Lanes of the reference that are open at once.
+#: The most lanes of the reference that are open at once.
 MOST_LANES = 1024
 
 
@@ -64,8 +64,8 @@ def _loaded(
 ) -> Iterator[tuple[Any, np.ndarray, int]]:
     """Yield lanes in the given states, group by group.
 
-    With each come its numbers, and how many of the first ones an earlier group had: all groups
-    have one size. A lane of some references takes half a megabyte, so that they cannot be many.
+    Each group comes with its lanes' numbers, and with the count of first ones that an earlier group
+    had: all groups have one size, which is small since some references take half a megabyte a lane.
     """
     lanes, width = open_lanes(oracle, min(count, MOST_LANES))
     for first in range(0, count, width):

@@ -1,21 +1,17 @@
-"""The parent's side of an oracle's child process: start it, ask it, notice when it dies."""
+"""The parent's side of an oracle's child process: start it, send requests, report its death."""
 
 from __future__ import annotations
 
 import contextlib
 import mmap
 import os
-import re
-import signal
-import subprocess
 import tempfile
-import time
-from multiprocessing import Pipe
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 import twinstep
+from twinstep._lib.rpc import ChildProcess, Ended, Silent, ending
 from twinstep._lib.spawn import child_command
 from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
@@ -27,13 +23,11 @@ from twinstep.reference.worker import LIFE
 
 #: Seconds that fetching and building a reference may take.
 SETUP_LIMIT = 900.0
-#: Requests that hang on nothing asked before, so that a fresh child can answer them as well.
+#: Requests that depend on no earlier one, so that a fresh child can answer them as well.
 _ALONE = frozenset(
     ("call", "places", "steps", "restarts", "replays", "hidden_after", "record", "record_shipped")
 )
-#: What faulthandler writes before the stack of the thread that got the signal.
-_STACK = "Current thread "
-#: How many child processes this process has started; a test proves it stays 0 on warm traces.
+#: The number of child processes started; a test proves it stays 0 on warm traces.
 started = 0
 
 
@@ -46,19 +40,19 @@ class OracleProcess:
 
     Every request raises OracleFailed if the reference crashes, raises, or shows no sign of
     life for the declaration's `limit` seconds; the next request starts a fresh child.
-    A crash is asked for once more where a fresh child can answer: only one that repeats says
-    something of the request. `crashes` tells of those that did not, and so does the verdict.
+    After a crash the request is repeated once if a fresh child can answer it: only a repeated crash
+    is the request's fault. `crashes` lists the others, and so does the verdict.
     Raises OracleMissing where the reference cannot run here.
     """
 
     def __init__(self, subject: EnvVariant) -> None:
         self.subject = subject
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: ChildProcess | None = None
         self._offered: list[str] = []
         self.crashes: list[str] = []
 
     def offers(self, method: str) -> bool:
-        """Whether the oracle has this optional method (starts the child)."""
+        """Return True if the oracle has this optional method (starts the child)."""
         self._ensure()
         return method in self._offered
 
@@ -87,9 +81,9 @@ class OracleProcess:
         return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
 
     def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
-        """Return the states and modules' inputs [count, ...] that the reference places.
+        """Return states and modules' inputs [count, ...] placed by the reference.
 
-        dtype: what the candidate that is asked about them computes in.
+        dtype: of the candidate under test.
         """
         return self._ask("places", count, seed, dtype)
 
@@ -125,44 +119,28 @@ class OracleProcess:
 
     def close(self) -> None:
         """End the child."""
-        if self._process is None:
-            return
-        process, self._process = self._process, None
-        self._pipe.close()
-        try:
-            process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._life.close()
-        self._log.close()
+        if self._child is not None:
+            child, self._child = self._child, None
+            child.close()
+            self._life.close()
 
     def _ensure(self) -> None:
         global started
-        if self._process is not None:
+        if self._child is not None:
             return
         probe = self.subject.probe
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)
         started += 1
-        self._pipe, theirs = Pipe()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
         with tempfile.NamedTemporaryFile(prefix="twinstep-life-", delete=False) as file:
             file.write(bytes(LIFE.size))
             file.flush()
             self._life = mmap.mmap(file.fileno(), LIFE.size)
-        command = child_command(worker.__name__, theirs.fileno(), file.name)
-        self._process = subprocess.Popen(
-            command,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
+        self._child = ChildProcess.run(
+            lambda descriptor: child_command(worker.__name__, descriptor, file.name),
             # The oracle never needs JAX's accelerator; a candidate here may hold it all.
-            env=os.environ | {"JAX_PLATFORMS": "cpu"},
+            os.environ | {"JAX_PLATFORMS": "cpu"},
         )
-        theirs.close()
-        self._file = file.name
         params = dict(self.subject.contract.params)
         where = registry.locator(self.subject.env.name)
         try:
@@ -173,7 +151,7 @@ class OracleProcess:
             raise
         finally:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._file)
+                os.unlink(file.name)
 
     def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
         try:
@@ -186,34 +164,34 @@ class OracleProcess:
             return answer
 
     def _ask_once(self, method: str, *args: Any, limit: float | None) -> Any:
-        if method != "open":
-            self._ensure()
+        self._ensure()
+        child = self._child
+        assert child is not None
         limit = self.subject.env.oracle.limit if limit is None else limit
         try:
-            self._pipe.send((method, args))
-            self._wait(limit)
-            kind, value = self._pipe.recv()
-        except (BrokenPipeError, ConnectionResetError, EOFError):
-            self._fail(*self._how_it_ended())
-        except KeyboardInterrupt:
+            kind, value = child.ask((method, args), limit, self._life_now)
+        except Ended as end:
+            where, tail = self._where(), child.last_words()
             self._kill()
+            crashed = end.code is not None and end.code < 0
+            who = "the oracle's process" if end.code is not None and not crashed else "the oracle"
+            text = f"{who} {ending(end.code)}{f' [{tail}]' if tail else ''}"
+            raise (_Crashed if crashed else OracleFailed)(text, where) from None
+        except Silent:
+            where = self._where()
+            self._kill()
+            text = f"the oracle hung: no sign of life for {limit:g} s"
+            raise OracleFailed(text, where) from None
+        except KeyboardInterrupt:
+            self.close()
             raise
         if kind == "ok":
             return value
         if kind == "raise":
             raise value
-        what, trace = value
-        self._log.write(trace.encode())
-        raise OracleFailed(f"the oracle raised {what}", self._where())
-
-    def _wait(self, limit: float) -> None:
-        beat, since = self._life_now(), time.monotonic()
-        while not self._pipe.poll(0.2):
-            now = self._life_now()
-            if now != beat:
-                beat, since = now, time.monotonic()
-            elif time.monotonic() - since > limit:
-                self._kill_and_fail(f"the oracle hung: no sign of life for {limit:g} s")
+        error, trace = value
+        child.log(trace)
+        raise OracleFailed(f"the oracle raised {error}", self._where())
 
     def _life_now(self) -> tuple[int, int, int]:
         return LIFE.unpack_from(self._life, 0)
@@ -222,35 +200,7 @@ class OracleProcess:
         _, episode, step = self._life_now()
         return f"start {episode}, step {step}"
 
-    def _how_it_ended(self) -> tuple[type[OracleFailed], str]:
-        assert self._process is not None
-        try:
-            code = self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            return OracleFailed, "the oracle closed its pipe"
-        if code < 0:
-            return _Crashed, f"the oracle crashed ({signal.Signals(-code).name})"
-        return OracleFailed, f"the oracle's process ended with exit code {code}"
-
-    def _log_tail(self) -> str:
-        """Return the log's last line, or where Python was when a signal came."""
-        self._log.seek(0)
-        log = self._log.read().decode(errors="replace").strip()
-        _, crashed, stack = log.rpartition(_STACK)
-        lines = stack.splitlines()[1:2] if crashed else log.splitlines()[-1:]
-        return re.sub(r'"[^"]*/', '"', lines[0]).strip()[:200] if lines else ""
-
-    def _fail(self, kind: type[OracleFailed], what: str) -> NoReturn:
-        where, tail = self._where(), self._log_tail()
-        self._kill()
-        raise kind(f"{what}{f' [{tail}]' if tail else ''}", where)
-
-    def _kill_and_fail(self, what: str) -> NoReturn:
-        where = self._where()
-        self._kill()
-        raise OracleFailed(what, where)
-
     def _kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        if self._child is not None:
+            self._child.kill()
             self.close()

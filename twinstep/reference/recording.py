@@ -21,7 +21,7 @@ from twinstep.reference.trace_file import Chunk
 
 #: A start, the state that is loaded then ({}: none), and the actions [T, P, ...] from there.
 Trial = tuple[Start, dict[str, np.ndarray], np.ndarray]
-#: Called with (episode, step) before each call into the reference, as a sign of life.
+#: Called with (episode, step) before each call into the reference, as a heartbeat.
 Beat = Callable[[int, int], None]
 
 
@@ -53,7 +53,7 @@ class ScalarLanes:
 
 
 def open_lanes(oracle: Oracle, count: int) -> tuple[Lanes, int]:
-    """Return the oracle's lanes and how many there are: `count`, or 1 for a scalar oracle."""
+    """Return the oracle's lanes and their number: `count`, or 1 for a scalar oracle."""
     if callable(getattr(oracle, "lanes", None)):
         return oracle.lanes(count), count  # type: ignore[attr-defined]
     return ScalarLanes(oracle), 1
@@ -71,9 +71,9 @@ def record(
 ) -> Chunk:
     """Play one driver from each start and return the episodes as one chunk.
 
-    horizon: steps after which an episode is cut. lookahead: a second instance of the oracle
-    for drivers that look ahead, of no use where frames lack hidden fields. first: number of the
-    first episode, for the sign of life.
+    horizon: steps after which an episode is cut. lookahead: a second instance of the oracle for
+    drivers that look ahead, unusable if frames lack hidden fields. first: number of the first
+    episode, for the heartbeat.
     """
     count = len(np.asarray(starts.seed))
     lanes, width = open_lanes(oracle, count)
@@ -158,7 +158,7 @@ def replay(
 ) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
     """Play given actions [T, P, ...] from a single start, made legal, until the episode ends.
 
-    Returns frames path -> [L + 1, ...], the L actions played, and "" or why it stopped early
+    Returns frames path -> [L + 1, ...], the L actions played, and "" or the reason of an early stop
     ("ended").
     """
     frame = oracle.reset(start)

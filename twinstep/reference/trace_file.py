@@ -6,8 +6,8 @@ A chunk holds N episodes time-major: `frames[path][t, lane]` is the frame after 
 
 The file is a JSON header and one compressed block per path and window of time, so that a
 reader never holds more than a window. Values are stored as exclusive-or with the frame
-before: what does not change costs nothing. (Bytes of equal weight side by side took a quarter
-more of space, and time.) A field declared `large` also has a 16-byte digest per frame, so that a
+before: an unchanged value costs nothing. (Grouping bytes of equal weight took a quarter more
+space and time.) A field declared `large` also has a 16-byte digest per frame, so that a
 comparison need not unpack it.
 """
 
@@ -29,13 +29,13 @@ from twinstep.errors import UserError
 from twinstep.frames import Start
 from twinstep.inputs.batching import WINDOW
 
-#: Grows when a written byte would change.
+#: Incremented whenever a written byte would change.
 FORMAT = 2
 _MAGIC = b"twinstep-trace\n"
 
 
 class TraceDamaged(UserError):
-    """A trace file is not what was written: cut short, altered, gone or of another kind."""
+    """A trace file is cut short, altered, gone or of another kind."""
 
 
 @dataclass
@@ -43,10 +43,9 @@ class Chunk:
     """N recorded episodes.
 
     frames: path -> [T + 1, N, ...]. actions: [T, N, P, ...]. lengths: i32[N].
-    ended: bool[N], whether the last frame is terminated or truncated by the reference (else
-    the recording stopped at the horizon). events: bool[T + 1, N, E] or None.
-    restarted: path -> [N, ...], the frames the reference's auto-reset gave after a
-    terminated episode; empty where it has none.
+    ended: bool[N], True where the reference terminated or truncated the last frame (else the
+    recording stopped at the horizon). events: bool[T + 1, N, E] or None. restarted: path ->
+    [N, ...], the reference's auto-reset frames after a terminated episode; {} if it has none.
     """
 
     starts: Start
@@ -107,7 +106,7 @@ def _unpack(data: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         raise TraceDamaged("a block has the wrong size")
     if not size:
         return np.zeros(shape, dtype)
-    # By the widest words a row is made of: eight times as fast as byte by byte.
+    # By the row's widest words: eight times as fast as byte by byte.
     word = next(width for width in (8, 4, 2, 1) if size // shape[0] % width == 0)
     rows = np.frombuffer(raw, f"u{word}").reshape(shape[0], -1)
     return np.bitwise_xor.accumulate(rows, axis=0).view(dtype).reshape(shape)
@@ -218,12 +217,12 @@ class ChunkFile:
 
     @property
     def paths(self) -> list[str]:
-        """The frame paths that are stored, in order."""
+        """The stored frame paths, in order."""
         found = (n.partition(":")[2] for n, _ in self._blocks if n.startswith("frame:"))
         return sorted(set(found))
 
     def has_digest(self, path: str) -> bool:
-        """Whether the path is stored with digests."""
+        """Return True if the path is stored with digests."""
         return (f"digest:{path}", 0) in self._blocks
 
     def window(self, number: int, paths: list[str], kind: str = "frame") -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
-"""A trace set on disk: a folder of chunk files and a manifest that says what they hold.
+"""A trace set on disk: a folder of chunk files and their manifest.
 
-Nothing of it is believed before it is checked: the manifest carries its own sha256 and that
-of each chunk, and its counts must be the chunks' own and those that the key asks for.
+Reading checks everything first: the manifest has its own sha256 and that of each chunk, and its
+counts must match the chunks and the key's material.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _FILE = re.compile(r"[0-9a-z]+\.chunk")
 class TraceSet:
     """Recorded episodes of one driver: a folder with a checked manifest.
 
-    renew: records the set again if its files have gone while it was in use; None if nobody
-    can, as for imported traces.
+    renew: records the set again if its files vanish while it is in use; None for imported traces,
+    which cannot be recorded again.
     """
 
     folder: Path
@@ -37,14 +37,14 @@ class TraceSet:
     renew: Callable[[], TraceSet] | None = field(default=None, compare=False)
 
     def chunks(self) -> Iterator[ChunkFile]:
-        """Open each chunk in turn. Raises TraceDamaged if a file is not what was recorded."""
+        """Open each chunk in turn. Raises TraceDamaged if a file differs from the recording."""
         self.touch()
         for entry in self.manifest["chunks"]:
             with contextlib.closing(self._open(entry)) as chunk:
                 yield chunk
 
     def touch(self) -> None:
-        """Mark the set as in use: another run's eviction passes it by for a while."""
+        """Mark the set as in use, which keeps it from another run's eviction for a while."""
         with contextlib.suppress(OSError):
             os.utime(self.folder)
 
@@ -53,7 +53,7 @@ class TraceSet:
         return sum(entry[name] for entry in self.manifest["chunks"])
 
     def events(self) -> dict[str, int]:
-        """Return how often each declared event happened."""
+        """Return the count of each declared event."""
         total: dict[str, int] = {}
         for entry in self.manifest["chunks"]:
             for name, count in entry["events"].items():
@@ -62,12 +62,12 @@ class TraceSet:
 
     def measures(self) -> dict[str, float]:
         """Return each declared measure over all chunks."""
-        found: dict[str, list[float]] = {}
+        values: dict[str, list[float]] = {}
         for entry in self.manifest["chunks"]:
             for name, value in entry["measures"].items():
-                found.setdefault(name, []).append(value)
+                values.setdefault(name, []).append(value)
         reducers = {m["name"]: m["reduce"] for m in self.manifest["reduce"]}
-        return {n: min(v) if reducers[n] == "min" else max(v) for n, v in found.items()}
+        return {n: min(v) if reducers[n] == "min" else max(v) for n, v in values.items()}
 
     def _open(self, entry: dict[str, Any]) -> ChunkFile:
         path = self.folder / entry["file"]
@@ -96,7 +96,7 @@ def write_manifest(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return a folder's manifest, checked in itself; TraceDamaged says what is wrong."""
+    """Return a folder's manifest, checked in itself. Raises TraceDamaged with the problem."""
     if folder.is_symlink() or not folder.is_dir():
         raise TraceDamaged("it is no folder")
     try:
@@ -114,17 +114,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_set(folder: Path) -> TraceSet:
-    """Return a folder's trace set, every chunk of it checked; TraceDamaged says what is wrong."""
-    held = TraceSet(folder, read_manifest(folder))
+    """Return a folder's trace set, every chunk checked. Raises TraceDamaged with the problem."""
+    trace_set = TraceSet(folder, read_manifest(folder))
     try:
-        for entry in held.manifest["chunks"]:
+        for entry in trace_set.manifest["chunks"]:
             with contextlib.closing(ChunkFile(folder / entry["file"], entry["sha256"])) as chunk:
-                found = chunk.lanes, int(chunk.lengths.sum())
-            if found != (entry["episodes"], entry["steps"]):
+                counts = chunk.lanes, int(chunk.lengths.sum())
+            if counts != (entry["episodes"], entry["steps"]):
                 raise TraceDamaged(f"{entry['file']} does not hold what its manifest says")
     except OSError as error:
         raise TraceDamaged(f"{error.filename or folder} cannot be read") from error
-    return held
+    return trace_set
 
 
 def _sha256(manifest: dict[str, Any]) -> str:
@@ -133,7 +133,7 @@ def _sha256(manifest: dict[str, Any]) -> str:
 
 
 def _check(manifest: dict[str, Any]) -> None:
-    """Raise KeyError, TypeError or ValueError unless the manifest has every part it must."""
+    """Raise KeyError, TypeError or ValueError if the manifest lacks a required part."""
     parts = manifest["material"]
     reducers = {m["name"]: m["reduce"] for m in manifest["reduce"]}
     _require(set(reducers.values()) <= {"min", "max", "absmax"}, "reduce")

@@ -1,9 +1,9 @@
-"""The child process in which an oracle lives; `child` starts it.
+"""The oracle's child process, started by `_lib/child.py`.
 
-It answers one request at a time over a pipe. Before each call into the reference it writes
-a sign of life (a counter, the episode, the step) into a small shared file, so that the
-parent can tell a hang from work and say where a crash happened, even after SIGKILL. When the
-parent is gone, it ends there.
+It answers one request at a time over a pipe. Before each call into the reference it writes a
+heartbeat (a counter, the episode, the step) into a small shared file. From that file the parent
+distinguishes a hang from work and locates a crash, even after SIGKILL. The process ends at the
+first heartbeat without a parent.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import twinstep
+from twinstep._lib import rpc
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
 from twinstep.project import registry
@@ -32,7 +33,7 @@ LIFE = struct.Struct("<QQQ")
 
 
 class OracleHost:
-    """Owns the oracle and does what the parent asks."""
+    """Own the oracle and execute the parent's requests."""
 
     def __init__(self, life: mmap.mmap, locator: str, params: dict[str, Any]) -> None:
         self._life = life
@@ -45,14 +46,14 @@ class OracleHost:
         self._lookahead: Any = None
 
     def beat(self, episode: int, step: int) -> None:
-        """Write a sign of life; end if nobody is there to see it."""
+        """Write a heartbeat; end the process if its parent is gone."""
         if os.getppid() != self._parent:
             os._exit(1)
         self._beats += 1
         LIFE.pack_into(self._life, 0, self._beats, episode, step)
 
     def methods(self) -> list[str]:
-        """List the optional methods this oracle offers."""
+        """List the oracle's optional methods."""
         return [name for name in ORACLE_LADDER if offers(self.oracle, name)]
 
     def reset(self, start: Start) -> Frame:
@@ -139,7 +140,7 @@ class OracleHost:
         return entries
 
     def record_shipped(self, driver: str, seeds: np.ndarray, folder: str) -> list[dict[str, Any]]:
-        """Record lanes under same-step auto-reset; see `shipping`. Returns the manifest entry."""
+        """Record lanes under same-step auto-reset; return the manifest entry."""
         from twinstep.reference.autoreset_recording import record_shipped
 
         chunk = record_shipped(
@@ -157,7 +158,7 @@ class OracleHost:
 
 
 def _summary(chunk: trace_file.Chunk, contract: Any) -> dict[str, Any]:
-    """Count what a chunk holds: episodes by how they ended, steps, events, measures."""
+    """Count a chunk's episodes by their kind of end, its steps, events and measures."""
     lanes = np.arange(chunk.lanes)
     last = {p: chunk.frames[p][chunk.lengths, lanes] for p in ("terminated", "truncated")}
     valid = np.arange(len(chunk.frames["reward"]))[:, None] <= chunk.lengths
@@ -201,29 +202,28 @@ def serve(handle: int, life_file: str) -> None:
     with open(life_file, "r+b") as file:
         life = mmap.mmap(file.fileno(), LIFE.size)
     host: OracleHost | None = None
-    while True:
-        try:
-            method, args = pipe.recv()
-        except (EOFError, OSError):
-            break
-        try:
-            if method == "open":
-                _require_same(args[2])
-                host = OracleHost(life, args[0], args[1])
-                answer: tuple[str, Any] = ("ok", host.methods())
-            else:
-                answer = ("ok", getattr(host, method)(*args))
-        except (UserError, ContractBroken, NotCallable) as error:
-            answer = ("raise", error)
-        except Exception as error:
-            answer = ("failed", (f"{type(error).__name__}: {error}", traceback.format_exc()))
-        try:
-            pipe.send(answer)
-        except BrokenPipeError:
-            break
+
+    def answer(request: tuple[str, tuple[Any, ...]]) -> tuple[str, Any]:
+        nonlocal host
+        method, args = request
+        if method == "open":
+            _require_same(args[2])
+            host = OracleHost(life, args[0], args[1])
+            return "ok", host.methods()
+        return "ok", getattr(host, method)(*args)
+
+    rpc.serve(pipe, answer, _failure)
     if host is not None:
         host.oracle.close()
     os._exit(0)
+
+
+def _failure(error: BaseException) -> tuple[str, Any]:
+    if isinstance(error, UserError | ContractBroken | NotCallable):
+        return "raise", error
+    if not isinstance(error, Exception):
+        raise error
+    return "failed", (f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
 def _require_same(file: str) -> None:

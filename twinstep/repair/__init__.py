@@ -1,6 +1,6 @@
-"""`twinstep repair`: any coding agent takes a candidate to a verdict it cannot write itself.
+"""`twinstep repair`: a coding agent works on a candidate until a verdict it cannot forge.
 
-`loop` is the algorithm, `journal` its memory. The agent works in a folder of its own (`folders`),
-started and ended by `processes`; only the files that a candidate's `edit` globs name leave it.
-`verifying` runs the suite in a fresh checkout with those files in it.
+`loop` is the algorithm, `journal` its memory. The agent works in a folder of its own (`attempt`)
+and is started and ended by `project.processes`. Only files that match a candidate's `edit` globs
+leave that folder. `verifier` runs the suite on these files in a fresh checkout.
 """

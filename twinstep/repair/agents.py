@@ -1,4 +1,4 @@
-"""Coding agents as command lines: what to start, how it gets the prompt, what it says it cost."""
+"""Coding agents as command lines: the command, the way its prompt is passed, its reported cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from twinstep.errors import UserError
 from twinstep.project import processes, registry
 
-#: What an agent gets to know of this process's environment, beside what it asks for.
+#: Environment variables that every agent gets, in addition to those of its table.
 KNOWN = ("HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "SHELL", "XDG_CONFIG_HOME")
 #: Replaced by the path of the file that holds the prompt.
 PROMPT = "{prompt}"
@@ -25,11 +25,11 @@ PROMPT = "{prompt}"
 class Agent:
     """An agent's command line.
 
-    command: with `{prompt}` in a word, that becomes the path of a file with the prompt; without,
-        the prompt comes on standard input. timeout: seconds for one try. cost: where its output
-        tells dollars, `json:total_cost_usd` (a key of the last JSON object) or `regex:...` (the
-        last match's first group); "" if it does not. env: names of variables it needs. state:
-        files and folders it keeps its own state in, which it may write to in a sandbox.
+    command: `{prompt}` in a word is replaced by the path of a file with the prompt; without it, the
+        prompt comes on standard input. timeout: seconds for one try. cost: place of the dollars in
+        its output, `json:total_cost_usd` (a key of the last JSON object) or `regex:...` (the last
+        match's first group); "" if there is none. env: names of variables it needs. state: files
+        and folders of its own state, which it may write to in a sandbox.
     """
 
     name: str
@@ -47,9 +47,9 @@ _KEYS = {
 
 
 def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
-    """Return an agent by name: of `[tool.twinstep.agents]` in pyproject.toml, else a preset.
+    """Return an agent by name: from `[tool.twinstep.agents]` in pyproject.toml, else a preset.
 
-    UserError if there is none, or if its table says what no agent has.
+    UserError if there is none, or if its table has an unknown key or a wrong value.
     """
     own = registry.settings(Path("pyproject.toml")).get("agents", {})
     tables = dict(presets) | (own if isinstance(own, dict) else {})
@@ -65,14 +65,14 @@ def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
     command = table["command"]
     words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
     cost = str(table.get("cost", ""))
-    kind, _, told = cost.partition(":")
-    if cost and (kind not in ("json", "regex") or not told):
+    kind, _, target = cost.partition(":")
+    if cost and (kind not in ("json", "regex") or not target):
         raise UserError(f"{where}: cost is `json:KEY` or `regex:PATTERN`, not {cost!r}")
     if kind == "regex":
         try:
-            re.compile(told)
+            re.compile(target)
         except re.error as error:
-            raise UserError(f"{where}: {told!r} is no regular expression ({error})") from error
+            raise UserError(f"{where}: {target!r} is no regular expression ({error})") from error
     env, state = (tuple(map(str, table.get(key, ()))) for key in ("env", "state"))
     return Agent(name, tuple(words), float(table.get("timeout", 1800.0)), cost, env, state)
 
@@ -86,12 +86,11 @@ def ask(
     limit: float,
     around: Callable[[Path], list[str]] = lambda prompt: [],
 ) -> tuple[processes.Ended, float | None]:
-    """Let an agent work in a folder; return how it ended and what it cost, None if unknown.
+    """Run an agent in a folder; return its exit and its cost in dollars, None if unknown.
 
-    log: where its output goes, without the values of the variables it asked for; the prompt lies
-    beside it. more: further variables. limit: seconds left, which may be less than its own.
-    around: returns the words of a sandbox, given the prompt's file. UserError if it cannot be
-    started.
+    log: file of its output, with the values of its own variables masked; the prompt lies next to
+    it. more: further variables. limit: seconds left, which may be less than the agent's timeout.
+    around: returns the words of a sandbox for the prompt's file. UserError if it cannot be started.
     """
     file = log.with_suffix(".md").absolute()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -124,11 +123,11 @@ def ask(
 
 
 def cost_of(how: str, said: str) -> float | None:
-    """Return the dollars that an agent's output names, None if it names none. Never guessed."""
-    kind, _, told = how.partition(":")
+    """Return the dollars in an agent's output, None if there are none. Never guessed."""
+    kind, _, target = how.partition(":")
     if kind == "regex":
-        found = re.findall(told, said)
-        return _number(found[-1] if found else None)
+        matches = re.findall(target, said)
+        return _number(matches[-1] if matches else None)
     if kind != "json":
         return None
     for text in (said, *reversed(said.splitlines())):
@@ -136,7 +135,7 @@ def cost_of(how: str, said: str) -> float | None:
             value = json.loads(text)
         except ValueError:
             continue
-        for key in told.split("."):
+        for key in target.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         if (number := _number(value)) is not None:
             return number

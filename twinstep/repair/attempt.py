@@ -1,4 +1,4 @@
-"""One try of an agent: a folder of its own, the prompt, and what is taken over of what it did."""
+"""One try of an agent: a folder of its own, the prompt, and the changes that are taken over."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from twinstep.repair.agents import Agent, ask
 
 @dataclass(frozen=True)
 class Workbench:
-    """Where an agent works: the run's folder and the branch's work tree in it.
+    """The workplace of an agent: the run's folder and the branch's work tree in it.
 
-    sandboxed: whether it works in bubblewrap.
+    sandboxed: True if the agent runs in bubblewrap.
     """
 
     repository: Repository
@@ -40,7 +40,7 @@ class Workbench:
 
     @property
     def branch(self) -> Path:
-        """The work tree that commits are made in. No agent works there."""
+        """The work tree for commits. No agent works there."""
         return self.run / "branch"
 
     @property
@@ -50,25 +50,25 @@ class Workbench:
 
     @property
     def reports(self) -> Path:
-        """The reports of all checks but those with hidden seeds; an agent gets a copy."""
+        """The reports of all checks except those with hidden seeds; an agent gets a copy."""
         return self.run / "reports"
 
     def ask(
         self, number: int, about: dict[str, str], commit: str, prompt: str, limit: float
     ) -> dict[str, Any]:
-        """Let the agent work on a commit's files; return the journal's entry, with the new commit.
+        """Run the agent on a commit's files; return the journal's entry, with the new commit.
 
-        Of what it changed, files that it may edit are committed. All else stays in its
-        folder, which is thrown away: `outside` names it. `damage` names what it changed elsewhere.
+        Changed files that it may edit are committed. Its other changes stay in its folder, which
+        is deleted: `outside` names them. `damage` names changed files outside the folder.
         """
         places = tamper_check.watched(self.repository, self.run)
         before = tamper_check.states(places)
-        with tempfile.TemporaryDirectory(prefix="agent-", dir=self.run) as held:
-            folder = Path(held) / "work"
+        with tempfile.TemporaryDirectory(prefix="agent-", dir=self.run) as scratch:
+            folder = Path(scratch) / "work"
             folder.mkdir()
             project = self.repository.unpack(commit, folder)
             _throwaway_repository(folder)
-            known = snapshot(folder)
+            files_before = snapshot(folder)
             if self.reports.is_dir():
                 shutil.copytree(self.reports, project / ".twinstep" / "reports")
             with_references(project / ".twinstep" / "cache")
@@ -77,11 +77,11 @@ class Workbench:
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
             ended, cost = ask(self.agent, prompt, project, log, more, limit, self._around(project))
-            touched = changed(known, snapshot(folder))
+            touched = changed(files_before, snapshot(folder))
             inner = [_within(path, self.repository.inner) for path in touched]
             mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
             outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
-            made = self._commit(commit, project, mine, f"repair {number}: {about['module']}")
+            new_commit = self._commit(commit, project, mine, f"repair {number}: {about['module']}")
         damage = tamper_check.damaged(before, tamper_check.states(places))
         return {
             "number": number,
@@ -95,12 +95,12 @@ class Workbench:
             "files": mine,
             "outside": outside,
             "damage": damage,
-            "commit": made,
-            "lines": _lines(self.branch, commit, made),
+            "commit": new_commit,
+            "lines": _lines(self.branch, commit, new_commit),
         }
 
     def _around(self, project: Path) -> Callable[[Path], list[str]]:
-        """Return what makes the words of a sandbox out of the prompt's file."""
+        """Return the function from the prompt's file to the words of a sandbox."""
         if not self.sandboxed:
             return lambda prompt: []
         return partial(sandbox.around, self.run.parent, project, state=self.agent.state)
@@ -111,13 +111,13 @@ class Workbench:
         return commit_all(self.branch, message)
 
     def restore(self, commit: str, message: str) -> str:
-        """Commit the files of an earlier commit again; return the new commit."""
+        """Commit the files of an earlier commit once more; return the new commit."""
         git(self.branch, "read-tree", "-u", "--reset", commit)
         return commit_all(self.branch, message)
 
 
 def commit_all(branch: Path, message: str) -> str:
-    """Commit what is in a work tree, even if nothing changed; return the commit."""
+    """Commit a work tree, even if nothing changed; return the commit."""
     git(branch, "add", "--all", "--force", ".")
     git(branch, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", message)
     return git(branch, "rev-parse", "HEAD").decode().strip()
@@ -129,7 +129,7 @@ def branch_of(run: Path) -> str:
 
 
 def _within(path: str, inner: Path) -> str:
-    """Return a path as seen from the project's folder, "" if it lies outside."""
+    """Return a path relative to the project's folder, "" if it lies outside."""
     try:
         return Path(path).relative_to(inner).as_posix()
     except ValueError:
@@ -137,13 +137,13 @@ def _within(path: str, inner: Path) -> str:
 
 
 def _throwaway_repository(folder: Path) -> None:
-    """Give the agent a repository to look at what it changed; nothing is read from it."""
+    """Create a repository in which the agent can inspect its changes; nothing is read from it."""
     git(folder, "init", "--quiet")
     commit_all(folder, "as it is")
 
 
 def _lines(branch: Path, before: str, after: str) -> dict[str, int]:
-    """Return how many lines were added and removed."""
+    """Return the numbers of added and removed lines."""
     rows = git(branch, "diff", "--numstat", before, after).decode().splitlines()
     pairs = [row.split("\t")[:2] for row in rows]
     added, removed = (sum(int(p[n]) for p in pairs if p[n] != "-") for n in (0, 1))
@@ -151,7 +151,7 @@ def _lines(branch: Path, before: str, after: str) -> dict[str, int]:
 
 
 def clear(run: Path) -> None:
-    """Remove what a run that was killed has left: folders of tries and checks."""
+    """Remove the folders of tries and checks that a killed run has left."""
     for pattern in ("agent-*", "check-*", "expect-*", "screen-*"):
         for folder in run.glob(pattern):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What the loop asks of a commit, as journal entries, and what it reads out of them."""
+"""Checks of a commit as journal entries, and the loop's view of these entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REGRESSIONS = "test_regressions.py"
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check as the journal has it. The fields are those of verifying.Result."""
+    """A check as the journal holds it. The fields are those of verifier.Result."""
 
     stage: str
     good: bool
@@ -33,18 +33,18 @@ class CheckResult:
 
     @property
     def summary(self) -> str:
-        """`12 passed`, `3 of 15 fail`, or what is wrong with the check as a whole."""
+        """`12 passed`, `3 of 15 fail`, or the problem of the check as a whole."""
         if self.trouble:
             return self.trouble.partition("\n")[0]
         tests = self.passed + len(self.failed)
         return f"{len(self.failed)} of {tests} fail" if self.failed else f"{self.passed} passed"
 
     def failed_of(self, module: str) -> bool:
-        """Whether a test of a module failed."""
+        """Return True if a test of a module failed."""
         return any(_is_of(test, module) for test in self.failed)
 
     def worse_than(self, other: CheckResult) -> bool:
-        """Whether more fails than in another check of the same stage.
+        """Return True if more tests fail than in another check of the same stage.
 
         Regressions do not count: each check adds some.
         """
@@ -61,7 +61,7 @@ def _is_of(test: str, module: str) -> bool:
 
 
 class Checks:
-    """Asks the verifier and keeps what it finds in the run's folder.
+    """Runs the verifier and keeps its findings in the run's folder.
 
     base: the commit that the run began from.
     """
@@ -72,9 +72,9 @@ class Checks:
 
     def run(self, commit: str, stage: Stage) -> dict[str, Any]:
         """Check a commit; return the journal's entry."""
-        refused = self._verifier.screened(commit)
-        if refused:
-            lines = "\n".join(refused[:20])
+        violations = self._verifier.screened(commit)
+        if violations:
+            lines = "\n".join(violations[:20])
             result = Result(trouble=f"refused before it was run: {lines}")
         else:
             result = self._verifier.check(commit, self.base, stage)
@@ -85,10 +85,10 @@ class Checks:
             with contextlib.chdir(self._bench.project):
                 text = markdown.markdown(record)
             paths.write_atomically(place.with_suffix(".md"), text.encode())
-        shown = [] if hidden else result.reports
+        public = [] if hidden else result.reports
         if result.good and not stage.isolate and stage.levels == (1, 2, 3):
             paths.write_atomically(self._bench.run / "verdict.json", result.verdict_bytes)
-        suspects = [s["module"] for record in shown for s in record["suspects"][:1]]
+        suspects = [s["module"] for record in public for s in record["suspects"][:1]]
         return {
             "commit": commit,
             "stage": stage.name,
@@ -102,14 +102,14 @@ class Checks:
             "why": {test: said[:500] for test, said in result.why.items()},
             "trouble": result.trouble,
             "levels": result.levels(),
-            "reports": [record["id"] for record in shown],
+            "reports": [record["id"] for record in public],
             "suspect": suspects[0] if suspects else "",
             "seconds": result.seconds,
             "traces": self._verifier.cached,
         }
 
     def found(self, entry: dict[str, Any]) -> CheckResult:
-        """Return what an entry says."""
+        """Return the check of an entry."""
         self._verifier.cached = entry["traces"]
         return CheckResult(
             entry["stage"],
@@ -124,10 +124,10 @@ class Checks:
         )
 
     def text(self, found: CheckResult, module: str) -> str:
-        """Return what a prompt tells of a check: one report, that of the module if there is one.
+        """Return the part of a prompt about a check: one report, the module's own if there is one.
 
-        Where the module's own tests failed without a report, as where it panics, what they say:
-        another module's report would send the agent elsewhere.
+        If the module's own tests failed without a report, for example in a panic, their messages:
+        another module's report would mislead the agent.
         """
         records = [(name, report.read(self._reports / f"{name}.json")) for name in found.reports]
         mine = [
@@ -147,11 +147,11 @@ class Checks:
         return "\n".join([f"{found.summary}:", *list(lines)[:10]])
 
     def counts(self, found: CheckResult) -> str:
-        """Return what may be told of hidden seeds: how many tests failed."""
+        """Return the only fact about hidden seeds that may be shown: the number of failed tests."""
         return f"Episodes with hidden seeds: {found.summary}. Their values are not shown."
 
     def keep(self, commit: str, names: list[str]) -> str:
-        """Commit the inputs of these reports as regressions; return the commit."""
+        """Commit these reports' inputs as regressions; return the commit."""
         bench = self._bench
         bench.repository.branch_off(bench.branch, branch_of(bench.run), commit)
         for name in names:
@@ -161,7 +161,7 @@ class Checks:
         return commit_all(bench.branch, f"regressions: {', '.join(names)}")
 
     def needs_person(self, why: str, found: str) -> Path:
-        """Write what a person must decide; return the file."""
+        """Write down the decision that a person has to make; return the file."""
         path = self._bench.run / "needs-human.md"
         text = (
             f"# {self._bench.run.name} needs a person\n\n{why}.\n\n"
@@ -176,5 +176,5 @@ class Checks:
         return path
 
     def forget(self) -> None:
-        """Throw the recorded traces away."""
+        """Delete the recorded traces."""
         shutil.rmtree(self._bench.run / "cache", ignore_errors=True)

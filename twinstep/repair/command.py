@@ -1,4 +1,4 @@
-"""`twinstep repair`: begin a run or go on with one."""
+"""`twinstep repair`: begin a run or resume one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def add_to(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command; return its exit code.
 
-    0: verified. 1: out of budget. 2: needs a person. 3: the agent went where it may not. 4: usage.
+    0: verified. 1: out of budget. 2: needs a person. 3: the agent broke out of its files. 4: usage.
     """
     repository = Repository.here()
     folder = _resumed(args) if args.resume else _begun(args, repository)
@@ -71,21 +71,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _begun(args: argparse.Namespace, repository: Repository) -> Path:
-    """Make the folder of a new run, with all that it hangs on in its journal."""
+    """Create the folder of a new run, with all its settings in its journal."""
     if not args.env or not args.agent:
         raise UserError("say --env and --agent, or --resume and a run's name")
     env = registry.environment(args.env)
     settings = {
         n: _DEFAULTS[n] if getattr(args, n) is None else getattr(args, n) for n in _DEFAULTS
     }
-    known = {ref.name: ref for ref in env.candidates}
-    name = args.candidate or next(iter(known), "")
-    if name not in known:
-        raise registry.unknown(f"candidate of {args.env}", name, known)
+    candidates = {ref.name: ref for ref in env.candidates}
+    name = args.candidate or next(iter(candidates), "")
+    if name not in candidates:
+        raise registry.unknown(f"candidate of {args.env}", name, candidates)
     agent = agents.find(args.agent, PRESETS)
-    _require(settings, known[name], agent)
+    _require(settings, candidates[name], agent)
     if settings["optimise"]:
-        for pair in _measured(env, known[name]):
+        for pair in _measured(env, candidates[name]):
             command.require(pair.subject)
     base = repository.head()
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -127,7 +127,7 @@ def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Ag
 
 
 def _pairs(env: Environment, candidate: CandidateRef) -> list[Pair]:
-    """Return the candidate with every variant that it claims."""
+    """Return the candidate paired with every variant that it claims."""
     return [
         pair
         for subject in registry.subjects(env, {})
@@ -136,7 +136,7 @@ def _pairs(env: Environment, candidate: CandidateRef) -> list[Pair]:
 
 
 def _measured(env: Environment, candidate: CandidateRef) -> list[Pair]:
-    """Return those of the variants that a benchmark measures, or the first."""
+    """Return the pairs that a benchmark measures, or the first pair."""
     pairs = _pairs(env, candidate)
     named = [pair for pair in pairs if pair.subject.variant.name in env.oracle.measured]
     return named or pairs[:1]
@@ -145,14 +145,14 @@ def _measured(env: Environment, candidate: CandidateRef) -> list[Pair]:
 def _resumed(args: argparse.Namespace) -> Path:
     folder = RUNS.absolute() / args.resume
     if not Journal(folder).entries:
-        known = [path.name for path in RUNS.glob("*/")] if RUNS.is_dir() else []
-        raise registry.unknown("run", args.resume, known)
+        names = [path.name for path in RUNS.glob("*/")] if RUNS.is_dir() else []
+        raise registry.unknown("run", args.resume, names)
     return folder
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Two that go on with the same run would write over each other."""
+    """Lock a run: two processes that resume it would overwrite each other's files."""
     with (folder / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -191,7 +191,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["hours"] * 3600,
     )
     print(f"run {folder.name}, branch {branch_of(folder)}", flush=True)
-    made = loop.Loop(
+    machine = loop.Loop(
         PromptSource(_pairs(env, candidate), place),
         place,
         checks,
@@ -203,7 +203,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     )
     try:
         repository.branch_off(place.branch, branch_of(folder), journal.commit(settings["base"]))
-        end = made.run()
+        end = machine.run()
     except KeyboardInterrupt:
         print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)
         raise
@@ -221,8 +221,8 @@ def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal) -
         return end.code
     if end.code == loop.PERSON:
         last = [entry for entry in journal.entries if entry["kind"] == "check"][-1]
-        said = checks.text(checks.found(last), "")
-        print(f"needs a person: {checks.needs_person(end.why, said)}")
+        text = checks.text(checks.found(last), "")
+        print(f"needs a person: {checks.needs_person(end.why, text)}")
     words = {loop.BUDGET: "out of budget", loop.PERSON: "needs a person", loop.BREACH: "breach"}
     print(f"twinstep: {words[end.code]}: {end.why}", file=sys.stderr)
     if end.code == loop.BUDGET:

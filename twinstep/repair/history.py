@@ -1,6 +1,6 @@
-"""The numbers of a run, from the entries of its journal and nothing else.
+"""The numbers of a run, computed from its journal alone.
 
-A run may be under way, killed or ended: what is not in the journal is None or not there.
+A run may be in progress, killed or ended: facts that the journal lacks are None or missing.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any
 from twinstep.errors import UserError
 from twinstep.repair import loop
 
-#: What a run's exit code means.
+#: Meaning of a run's exit code.
 ENDS = {
     loop.VERIFIED: "verified",
     loop.BUDGET: "out of budget",
     loop.PERSON: "needs a person",
     loop.BREACH: "ended for a breach",
 }
-#: What a run's first entry must tell.
+#: Keys that a run's first entry must have.
 SETTINGS = ("env", "candidate", "agent", "phases", "episodes", "base")
 Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found.
+    """The findings of a check.
 
-    after: how many tries were made before it. phase: the one that asks for its levels. failed:
-    how many tests failed. levels: level -> outcome -> tests. trouble: why it says nothing.
+    after: number of tries before it. phase: the phase that needs its levels. failed: number of
+    failed tests. levels: level -> outcome -> number of tests. trouble: why the check is void.
     """
 
     after: int
@@ -47,17 +47,17 @@ class Check:
 
     @property
     def percent(self) -> float | None:
-        """How many of its tests pass; skipped ones do not count. None if it says nothing."""
+        """Percentage of its tests that pass, without skipped ones; None if the check is void."""
         tests = self.passed + self.failed
         return None if self.trouble or not tests else 100 * self.passed / tests
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What a change for speed was measured to be.
+    """The measurement of a change for speed.
 
-    cells: (variant, lanes, threads, how many times as fast: median, least, most). trouble: why it
-    could not be measured.
+    cells: (variant, lanes, threads, and the speedup: median, least, most). trouble: why it could
+    not be measured.
     """
 
     kept: bool
@@ -69,9 +69,9 @@ class Speed:
 class Try:
     """One try of the agent.
 
-    cost: dollars, None if unknown. outside: files that were not its to change, thrown away.
-    damage: what it changed elsewhere. leftovers: processes that it left behind. check: the first
-    one after it, None if there is none yet. speed: of one that was asked for it, once measured.
+    cost: dollars, None if unknown. outside: changed files that it may not edit, discarded. damage:
+    files it changed elsewhere. leftovers: number of processes left behind. check: the first check
+    after it, None if there is none yet. speed: of a try for speed, once measured.
     """
 
     number: int
@@ -92,7 +92,7 @@ class Try:
 
 @dataclass(frozen=True)
 class End:
-    """How a run ended. code: the command's exit code; commit: the newest one of its branch."""
+    """The end of a run. code: the command's exit code. commit: the newest one of its branch."""
 
     code: int
     why: str
@@ -106,8 +106,8 @@ class End:
 class Record:
     """A run.
 
-    settings: what it was begun with. regressions: reports whose inputs were kept. former: ends
-    after which more tries were granted. end: None if it is under way or was killed.
+    settings: its first entry. regressions: reports whose inputs were kept. former: ends after which
+    more tries were granted. end: None if it is in progress or was killed.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Record:
 
     @property
     def verified(self) -> bool:
-        """Whether it ended with a candidate that passed every check."""
+        """True if it ended with a candidate that passed every check."""
         return self.end is not None and self.end.code == loop.VERIFIED
 
     @property
@@ -133,13 +133,13 @@ class Record:
 
 
 def cost(tries: Iterable[Try]) -> tuple[float, bool]:
-    """Return the dollars that are known of, and whether that is all."""
+    """Return the sum of the known costs in dollars, and True if every cost is known."""
     costs = [one.cost for one in tries]
     return math.fsum(c for c in costs if c is not None), None not in costs
 
 
 def from_entries(name: str, entries: Sequence[Entry]) -> Record:
-    """Return the record of a run; UserError if its journal is none of this version's."""
+    """Return the record of a run; UserError if its journal is not of this version."""
     try:
         return _read(name, entries)
     except (KeyError, TypeError, ValueError) as error:
@@ -180,7 +180,7 @@ def _read(name: str, entries: Sequence[Entry]) -> Record:
         elif kind == "end":
             end = End(entry["code"], entry["why"], entry["commit"])
         elif kind == "more":
-            # The journal keeps the line of an end that more tries took back.
+            # The journal keeps the line of an end that more tries revoked.
             former += [end] if end else []
             end, granted = None, granted + entry["tries"]
         else:

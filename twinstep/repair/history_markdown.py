@@ -1,9 +1,10 @@
-"""The Markdown of a run's record: the same journal, commits and declaration give the same bytes."""
+"""The Markdown of a run's record, a pure function of journal, commits and declaration."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from twinstep._lib.markdown import table
 from twinstep.repair.history import Check, Record, Try, cost
 from twinstep.repair.metadata import Facts
 
@@ -51,13 +52,13 @@ def phase(number: int) -> str:
 
 
 def dollars(tries: Iterable[Try]) -> str:
-    """Return `0.50 dollars`, or that it is unknown, with the part that is known."""
-    known, whole = cost(tries)
-    return f"{money(known)} dollars" if whole else f"unknown (known: {money(known)} dollars)"
+    """Return `0.50 dollars`, or `unknown` with the known part."""
+    total, whole = cost(tries)
+    return f"{money(total)} dollars" if whole else f"unknown (known: {money(total)} dollars)"
 
 
 def money(value: float) -> str:
-    """Return two decimals, or four where two would hide something."""
+    """Return two decimals, or four if two would hide something."""
     text = f"{value:.4f}"
     return text.removesuffix("00")
 
@@ -136,7 +137,7 @@ def _grouped(name: str, tries: Sequence[Try], key: Callable[[Try], str]) -> str:
     rows = [[name, "tries", "undone", "lines", "time", "dollars"]]
     for group in sorted({key(one) for one in tries}):
         mine = [one for one in tries if key(one) == group]
-        known, whole = cost(mine)
+        total, whole = cost(mine)
         rows.append(
             [
                 group,
@@ -144,7 +145,7 @@ def _grouped(name: str, tries: Sequence[Try], key: Callable[[Try], str]) -> str:
                 str(sum(one.undone for one in mine)),
                 _changed(mine),
                 _time(sum(one.seconds for one in mine)),
-                money(known) if whole else f"unknown (known: {money(known)})",
+                money(total) if whole else f"unknown (known: {money(total)})",
             ]
         )
     return _table(rows)
@@ -177,8 +178,8 @@ def _speeds(tries: Sequence[Try]) -> str:
         kept = "kept" if not one.undone else "undone"
         for variant, lanes, threads, *ratio in one.speed.cells:
             median, least, most = (f"{value:.2f}" for value in ratio)
-            said = f"{median} ({least} to {most})"
-            rows.append([str(one.number), _cell(variant), str(lanes), str(threads), said, kept])
+            speedup = f"{median} ({least} to {most})"
+            rows.append([str(one.number), _cell(variant), str(lanes), str(threads), speedup, kept])
         if one.speed.trouble:
             rows.append([str(one.number), "", "", "", _cell(_short(one.speed.trouble)), kept])
     return _table(rows)
@@ -193,27 +194,27 @@ def _passing(check: Check | None) -> str:
 
 
 def _percent(check: Check) -> str:
-    # 99.96 is not all of them.
+    # Rounded down: 99.96 % are not all tests.
     return f"{int(10 * (check.percent or 0.0)) / 10:.1f} %"
 
 
 def _happened(one: Try) -> str:
-    told = ["undone"] if one.undone else []
-    told += ["ended for its time"] if one.timed_out else []
-    told += [f"{len(one.outside)} changes refused"] if one.outside else []
-    told += [f"{one.leftovers} processes left behind"] if one.leftovers else []
-    told += ["changed what is outside its folder"] if one.damage else []
-    return ", ".join(told)
+    events = ["undone"] if one.undone else []
+    events += ["ended for its time"] if one.timed_out else []
+    events += [f"{len(one.outside)} changes refused"] if one.outside else []
+    events += [f"{one.leftovers} processes left behind"] if one.leftovers else []
+    events += ["changed what is outside its folder"] if one.damage else []
+    return ", ".join(events)
 
 
 def _strayed(one: Try) -> list[str]:
-    found = []
+    lines = []
     for what, names in (("refused", one.outside), ("outside its folder", one.damage)):
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             listed = ", ".join(f"`{_cell(name)}`" for name in names[:_SHOWN])
-            found.append(f"- try {one.number}, {what}: {listed}{more}")
-    return found
+            lines.append(f"- try {one.number}, {what}: {listed}{more}")
+    return lines
 
 
 def _checks(checks: Sequence[Check]) -> str:
@@ -252,11 +253,10 @@ def _short(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Keep a table's row a row: names of files and what compilers say may hold anything."""
+    """Escape text for a table's row: file names and compiler output may hold anything."""
     clean = "".join(c if c.isprintable() else " " for c in text)
     return clean.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *rest])
+    return "\n".join(table(rows, " --- "))

@@ -1,4 +1,4 @@
-"""The picture of a run: tests passing against tries. Needs matplotlib, the extra `report`."""
+"""The plot of a run: passing tests over tries. Needs matplotlib, the extra `report`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 from twinstep.repair.history import Check, Record, cost
 from twinstep.repair.history_markdown import phase
 
-#: Colour, mark and size of each phase: told apart without colours, too, and on top of each other.
+#: Colour, mark and size of each phase: distinct without colours, too, and when overlapping.
 _LOOKS = {
     1: ("#0072b2", "o", 11.0),
     2: ("#009e73", "s", 8.0),
@@ -21,25 +21,25 @@ _SIZE, _DOTS = (8.0, 4.5), 110
 
 
 def png(record: Record) -> bytes:
-    """Return the picture; ImportError without matplotlib.
+    """Return the plot; ImportError without matplotlib.
 
-    Every check is a point above the number of tries made before it, so that what a wider check
-    finds is seen, too. Checks of undone tries are off the line. The cost is drawn if it is known.
+    Every check is a point above the number of tries before it, so that the findings of wider checks
+    show, too. Checks of undone tries are off the line. The cost is drawn if it is known.
     """
     import matplotlib.style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    # The user's own settings would give other bytes.
+    # The user's own settings would change the bytes.
     with matplotlib.style.context("default"):
-        made = Figure(figsize=_SIZE, dpi=_DOTS, layout="constrained")
-        axes = made.subplots()
-        kept, undone, silent = series(record)
-        axes.plot(*_points(kept), color="#bbbbbb", linewidth=1.2, zorder=1)
-        for number in sorted({check.phase for check in kept}):
+        figure = Figure(figsize=_SIZE, dpi=_DOTS, layout="constrained")
+        axes = figure.subplots()
+        on_line, undone, silent = series(record)
+        axes.plot(*_points(on_line), color="#bbbbbb", linewidth=1.2, zorder=1)
+        for number in sorted({check.phase for check in on_line}):
             color, mark, size = _LOOKS.get(number, _OTHER)
-            mine = _points([check for check in kept if check.phase == number])
+            mine = _points([check for check in on_line if check.phase == number])
             label = f"phase {phase(number)}"
             axes.plot(*mine, mark, color=color, markersize=size, label=label)
         if undone:
@@ -59,21 +59,21 @@ def png(record: Record) -> bytes:
             right.set_ylabel("cost (dollars), dotted", color=_COST)
             most = max(spent[-1], 0.01)
             right.set_ylim(-0.04 * most, 1.04 * most)
-        if kept or undone or silent:
-            made.legend(loc="outside lower center", ncols=6, fontsize="small", frameon=False)
+        if on_line or undone or silent:
+            figure.legend(loc="outside lower center", ncols=6, fontsize="small", frameon=False)
         file = io.BytesIO()
-        FigureCanvasAgg(made).print_png(file, metadata={"Software": None})
+        FigureCanvasAgg(figure).print_png(file, metadata={"Software": None})
     return file.getvalue()
 
 
 def series(record: Record) -> tuple[list[Check], list[Check], list[Check]]:
-    """Return the checks of the line, those of undone tries, and those that say nothing.
+    """Return the checks on the line, those of undone tries, and void ones.
 
-    A check can be both of the latter: what does not even build is undone.
+    A check can be both of the latter: a try that does not even build is undone.
     """
     undone = [one.check for one in record.tries if one.undone and one.check]
     silent = [check for check in record.checks if check.percent is None]
-    # By identity: two checks of the same commit may say the same.
+    # By identity: two checks of the same commit may be equal.
     off = {id(check) for check in (*undone, *silent)}
     return [check for check in record.checks if id(check) not in off], undone, silent
 

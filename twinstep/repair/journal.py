@@ -1,7 +1,7 @@
-"""A run's memory: one JSON line for everything that was done, never changed, only added to.
+"""A run's journal: one JSON line per finished action, append-only.
 
-A run is computed from its journal: what it has is not done again but read, so that a run that was
-killed goes on where it was. See `Journal.done`.
+A run is replayed from its journal: finished actions are read instead of repeated, so that a killed
+run continues where it stopped. See `Journal.done`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
         self.entries: list[dict[str, Any]] = []
-        #: Tries that were granted after an end.
+        #: Number of tries that were granted after an end.
         self.more = 0
         for entry in read(self._path):
             self._take(entry)
@@ -31,20 +31,19 @@ class Journal:
 
     @property
     def replaying(self) -> bool:
-        """Whether what is asked for next was done before."""
+        """True if the next action is already in the journal."""
         return self._next < len(self.entries)
 
     @property
     def due(self) -> str:
-        """The kind of what comes next if it was done before, "" if it was not."""
+        """The kind of the next entry of a replay, "" after its end."""
         return self.entries[self._next]["kind"] if self.replaying else ""
 
     def done(self, kind: str, do: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return the next entry: as it was written down, or by doing it now.
+        """Return the next entry: from the journal, or by running the action now.
 
-        What is done must be such that doing it once more does no harm: a run may be killed after
-        it was done and before it is written down. UserError if the journal says that
-        something else was done here.
+        Actions must be safe to repeat: a run may be killed between an action and its journal line.
+        UserError if the journal has another kind of entry here.
         """
         if self.replaying:
             entry = self.entries[self._next]
@@ -61,12 +60,12 @@ class Journal:
         return entry
 
     def commit(self, base: str) -> str:
-        """Return the newest commit that was written down; base: where there is none."""
-        made = [e["commit"] for e in self.entries if e["kind"] in ("try", "undo", "regression")]
-        return made[-1] if made else base
+        """Return the newest commit in the journal, `base` if there is none."""
+        commits = [e["commit"] for e in self.entries if e["kind"] in ("try", "undo", "regression")]
+        return commits[-1] if commits else base
 
     def grant(self, tries: int) -> None:
-        """Let a run that ended go on, with so many more tries. The line of its end stays."""
+        """Reopen an ended run with more tries. The line of its end stays."""
         entry = {"kind": "more", "tries": tries}
         self._add(entry)
         self._take(entry)
@@ -83,7 +82,7 @@ class Journal:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         whole = sum(len(line) for line in _lines(self._path))
         with self._path.open("ab") as file:
-            # A line that was cut off when the run was killed is no entry.
+            # A line that was truncated when the run was killed is no entry.
             file.truncate(whole)
             file.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
             file.flush()

@@ -1,13 +1,13 @@
 """Algorithm 1: translate module by module, compose, whole episodes, transfer; repair on the way.
 
-1. Each module in the order of its needs: ask for it, run its level 1 tests, repair.
+1. Each module in dependency order: prompt for it, run its level 1 tests, repair.
 2. The whole at levels 1 and 2.
 3. Whole episodes at level 3, with seeds that every edit re-rolls. The witness of each failure is
-   kept as a regression before the next prompt. Then hidden seeds, and what ships.
-4. Policy transfer, where the contract asks for it; a gap leads back to 1.
-5. If it is asked for: speed. What is not proven again, or is not faster, is undone.
+   kept as a regression before the next prompt. Then hidden seeds, and the shipped environment.
+4. Policy transfer, if the contract requires it; a gap leads back to 1.
+5. Speed, if requested. A change that is not proven again, or is not faster, is undone.
 
-Nothing is decided but by the journal's entries, so that a killed run goes on where it was.
+Every decision depends on the journal's entries alone, so that a killed run continues where it was.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from twinstep.repair.attempt import Workbench
 from twinstep.repair.checks import CheckResult, Checks
 from twinstep.repair.journal import Journal
 from twinstep.repair.prompting import PromptSource
-from twinstep.repair.speedup import Stopwatch, told
+from twinstep.repair.speedup import Stopwatch, speed_line
 from twinstep.repair.verifier import Stage
 
-#: How a run ends: the command's exit codes.
+#: The ends of a run: the command's exit codes.
 VERIFIED, BUDGET, PERSON, BREACH = 0, 1, 2, 3
-#: Changes outside its files after which an agent is not asked again.
+#: Number of tries with changes outside the agent's files that ends a run.
 BREACHES = 2
-#: The phase that asks for speed.
+#: The phase for speed.
 SPEED = 5
-#: Characters of what the compiler says, say, of a try that was undone.
+#: Characters of a void check's message (a compiler's, for example) kept from an undone try.
 _TROUBLE = 2000
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may spend.
+    """The budget of a run.
 
-    tries: for each module in each phase, and for the whole in each. speed: for speed, 0 for none.
-    iterations: in all. dollars: 0 for no limit. seconds: of agents and checks together, 0 for no
-    limit.
+    tries: for each module in each phase, and for the whole in each. speed: tries for speed, 0 for
+    none. iterations: tries in total. dollars: 0 for no limit. seconds: of agents and checks
+    together, 0 for no limit.
     """
 
     tries: int = 5
@@ -64,7 +64,7 @@ class RunEnded(Exception):
 
 
 class Loop:
-    """One run. phases: those of the four that are walked. told: shows a line of progress."""
+    """One run. phases: the active ones of the four. show: prints a line of progress."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class Loop:
         journal: Journal,
         limits: Limits,
         phases: tuple[int, ...],
-        told: Callable[[str], None],
+        show: Callable[[str], None],
     ) -> None:
         self._asking, self._bench, self._checks = asking, bench, checks
         self._stopwatch = stopwatch
-        self._journal, self._limits, self._phases, self._told = journal, limits, phases, told
+        self._journal, self._limits, self._phases, self._show = journal, limits, phases, show
         self._commit = checks.base
         self._spent: Counter[tuple[int, str]] = Counter()
         self._tries: list[dict[str, Any]] = []
@@ -93,7 +93,7 @@ class Loop:
         return self._commit
 
     def run(self) -> RunEnded:
-        """Walk the phases; return how it ended."""
+        """Run the phases; return the end of the run."""
         try:
             while True:
                 if 1 in self._phases:
@@ -110,38 +110,38 @@ class Loop:
             return stop
 
     def _modules(self) -> None:
-        """Phase 1: until level 1 passes as a whole."""
+        """Phase 1: repair until level 1 passes as a whole."""
         stage = Stage((1,))
-        found = self._check(stage)
-        while not found.good:
-            failing = self._failing(found)
+        check = self._check(stage)
+        while not check.good:
+            failing = self._failing(check)
             for name in failing:
                 alone = Stage((1,), (name,))
-                # What another module's mending may have mended, too, is looked at again.
+                # Another module's repair may have fixed this one, too: check it again.
                 again = name != failing[0] and self._asking.written(self._commit, name)
-                self._mend(1, name, alone, self._check(alone) if again else found)
+                self._mend(1, name, alone, self._check(alone) if again else check)
             if failing:
-                found = self._check(stage)
+                check = self._check(stage)
             else:
-                # What does not compile, say, fails no module's tests: they tell once it does.
-                found = self._mend(1, "", stage, found, self._failing)
+                # A compile error, for example, fails no module's tests until it is fixed.
+                check = self._mend(1, "", stage, check, self._failing)
 
-    def _failing(self, found: CheckResult) -> list[str]:
-        """Return the modules that a check names, each after those it needs."""
-        return [name for name in self._asking.order() if found.failed_of(name)]
+    def _failing(self, check: CheckResult) -> list[str]:
+        """Return the failing modules of a check, each after its dependencies."""
+        return [name for name in self._asking.order() if check.failed_of(name)]
 
     def _whole(self, phase: int, stage: Stage) -> None:
         self._mend(phase, "", stage, self._check(stage))
 
     def _episodes(self) -> None:
-        """Phase 3: seeds of the tree, then hidden ones, then what ships; all of the same commit."""
+        """Phase 3: tree seeds, then hidden seeds, then the shipped environment, on one commit."""
         while True:
             self._whole(3, self._episodes_stage)
             commit = self._commit
             for stage in (_HOLDOUT, _SHIPPED):
-                found = self._check(stage)
-                if not found.good:
-                    self._try(3, self._asking.guilty(self._commit, found), found, stage)
+                check = self._check(stage)
+                if not check.good:
+                    self._try(3, self._asking.guilty(self._commit, check), check, stage)
                     break
             if commit == self._commit:
                 return
@@ -152,21 +152,21 @@ class Loop:
         return Stage(levels, seeds="tree")
 
     def _transfers(self) -> bool:
-        """Phase 4: whether policies play alike. On a gap the agent is asked once."""
+        """Phase 4: return True if policies play alike. On a gap, prompt the agent once."""
         if not self._asking.transfers:
             return True
-        found = self._check(_TRANSFER)
-        if found.good:
+        check = self._check(_TRANSFER)
+        if check.good:
             return True
-        self._try(4, self._asking.guilty(self._commit, found), found, _TRANSFER)
+        self._try(4, self._asking.guilty(self._commit, check), check, _TRANSFER)
         return False
 
     def _faster(self) -> str:
-        """Phase 5: ask for speed as often as the limits let; return what came of it.
+        """Phase 5: prompt for speed as often as the limits allow; return a summary.
 
-        What this phase may not spend any more is no failure: the candidate stays verified.
+        An exhausted budget is no failure in this phase: the candidate stays verified.
         """
-        kept, number = 0, 0
+        count, number = 0, 0
         proof = [_HOLDOUT, *([_TRANSFER] if 4 in self._phases and self._asking.transfers else [])]
         ended = ""
         for number in range(1, self._limits.speed + 1):
@@ -180,37 +180,37 @@ class Loop:
                 number, ended = number - 1, f"; {stop.why}"
                 break
             why = self._unproven([self._episodes_stage]) or self._slower(before)
-            # What ships comes last: its verdict is kept, and must be that of the newest commit.
+            # The shipped environment comes last: its verdict must be that of the newest commit.
             why = why or self._unproven([*proof, _SHIPPED])
             if why:
                 self._undo(why)
-            kept += not why
+            count += not why
             self._history.append(f"Try {len(self._tries)}: {why or self._last}")
         if not self._limits.speed:
             return ""
-        return f"; {kept} of {number} changes for speed kept{ended}"
+        return f"; {count} of {number} changes for speed kept{ended}"
 
     def _unproven(self, stages: list[Stage]) -> str:
-        """Return what the first stage that does not pass says, "" if all do."""
+        """Return the message of the first stage that fails, "" if all pass."""
         for stage in stages:
-            found = self._check(stage)
-            if not found.good:
+            check = self._check(stage)
+            if not check.good:
                 hidden = stage.seeds == "holdout"
-                said = self._checks.counts(found) if hidden else self._checks.text(found, "")
-                return f"{stage.name}: {found.summary}\n\n{said}"
+                text = self._checks.counts(check) if hidden else self._checks.text(check, "")
+                return f"{stage.name}: {check.summary}\n\n{text}"
         return ""
 
     def _slower(self, before: str) -> str:
-        """Return what was measured where the newest commit is not faster than another, else ""."""
+        """Return the measurement if the newest commit is not faster than `before`, else ""."""
         if not self._journal.replaying:
-            self._told("  speed ...")
+            self._show("  speed ...")
         entry = self._journal.done("speed", lambda: self._stopwatch.compare(before, self._commit))
-        said = told(entry)
-        self._told(f"  speed: {said}")
+        line = speed_line(entry)
+        self._show(f"  speed: {line}")
         if entry["kept"]:
-            self._last = f"kept: {said}"
+            self._last = f"kept: {line}"
             return ""
-        return f"not faster: {said}"
+        return f"not faster: {line}"
 
     def _mend(
         self,
@@ -220,23 +220,23 @@ class Loop:
         found: CheckResult,
         enough: Callable[[CheckResult], Sequence[str]] = lambda found: (),
     ) -> CheckResult:
-        """Ask until a stage passes; return what it said last. What makes it worse is undone.
+        """Prompt until a stage passes; return its last check. A try that makes it worse is undone.
 
-        enough: of what a stage says; no more is asked for where there is any of it.
+        enough: stop once this returns anything for a check.
         """
         while not found.good and not enough(found):
             self._try(phase, module or self._asking.guilty(self._commit, found), found, stage)
-            again = self._check(stage)
-            if again.worse_than(found):
-                self._undo(f"it made things worse: {again.summary}")
-                if again.trouble:
-                    self._last += f"\n```\n{again.trouble[:_TROUBLE]}\n```"
+            newer = self._check(stage)
+            if newer.worse_than(found):
+                self._undo(f"it made things worse: {newer.summary}")
+                if newer.trouble:
+                    self._last += f"\n```\n{newer.trouble[:_TROUBLE]}\n```"
             else:
-                found = again
+                found = newer
         return found
 
     def _undo(self, why: str) -> None:
-        """Make the files of the last try those of before it. why: its first line is told."""
+        """Restore the files from before the last try. why: its first line is passed on."""
         number, commit = self._tries[-1]["number"], self._tries[-1]["base"]
         short = why.partition("\n")[0].rstrip(":")
 
@@ -246,18 +246,18 @@ class Loop:
 
         self._commit = self._journal.done("undo", restore)["commit"]
         self._last = f"Try {number} was undone: {short}."
-        self._told(f"  undone: {short}")
+        self._show(f"  undone: {short}")
 
     def _check(self, stage: Stage) -> CheckResult:
         if not self._journal.replaying:
-            self._told(f"  {stage.name} ...")
+            self._show(f"  {stage.name} ...")
         entry = self._journal.done("check", lambda: self._checks.run(self._commit, stage))
-        found = self._checks.found(entry)
-        self._told(f"  {stage.name}: {found.summary}")
-        return found
+        check = self._checks.found(entry)
+        self._show(f"  {stage.name}: {check.summary}")
+        return check
 
     def _try(self, phase: int, module: str, found: CheckResult, stage: Stage) -> None:
-        """Ask the agent to mend what a check found, once."""
+        """Prompt the agent once to fix a check's findings."""
         self._require_budget(phase, module)
         if phase >= 3:
             self._keep(found)
@@ -271,7 +271,7 @@ class Loop:
         self._ask(phase, module, prompt)
 
     def _ask(self, phase: int, module: str, prompted: Callable[[], str]) -> None:
-        """Ask the agent once. Stop where it must not be asked again."""
+        """Prompt the agent once. End the run if it must not be prompted again."""
         number = len(self._tries) + 1
         about = {"run": self._bench.run.name, "try": str(number), "phase": str(phase)}
         about |= {"module": module}
@@ -282,8 +282,8 @@ class Loop:
         )
         self._tries.append(entry)
         self._commit = entry["commit"]
-        self._last = _told_of(entry)
-        self._told(f"try {number} (phase {phase}, {module}): {_short(entry)}")
+        self._last = _last_try(entry)
+        self._show(f"try {number} (phase {phase}, {module}): {_short(entry)}")
         if entry["damage"]:
             raise RunEnded(BREACH, f"the agent changed {entry['damage'][0]}, outside its folder")
         breaches = [one for one in self._tries if one["outside"]]
@@ -292,15 +292,15 @@ class Loop:
                 BREACH, f"the agent changed {entry['outside'][0]} again, not its to change"
             )
 
-    def _keep(self, found: CheckResult) -> None:
-        """Make regressions of a check's reports: the witness of each is asked for ever after."""
-        fresh = [name for name in found.reports if name not in self._kept]
-        if not fresh:
+    def _keep(self, check: CheckResult) -> None:
+        """Make regressions of a check's reports: later checks include each witness."""
+        names = [name for name in check.reports if name not in self._kept]
+        if not names:
             return
-        self._kept.update(fresh)
+        self._kept.update(names)
 
         def keep() -> dict[str, Any]:
-            return {"reports": fresh, "commit": self._checks.keep(self._commit, fresh)}
+            return {"reports": names, "commit": self._checks.keep(self._commit, names)}
 
         self._commit = self._journal.done("regression", keep)["commit"]
 
@@ -340,8 +340,8 @@ def _short(entry: dict[str, Any]) -> str:
     return text
 
 
-def _told_of(entry: dict[str, Any]) -> str:
-    """Tell the agent of its last try."""
+def _last_try(entry: dict[str, Any]) -> str:
+    """Return the summary of the agent's last try for its next prompt."""
     files = ", ".join(f"`{name}`" for name in entry["files"][:8]) or "no file"
     text = f"Try {entry['number']} changed {files}."
     if entry["outside"]:

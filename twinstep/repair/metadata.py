@@ -1,6 +1,6 @@
-"""What a record takes from elsewhere than its journal: declaration, verdict, the branch's files.
+"""Facts of a record that are not in its journal: from declaration, verdict and branch files.
 
-What cannot be found here is left empty, never guessed.
+Unknown facts are left empty, never guessed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Facts:
     """Empty or None where unknown.
 
     contract, oracle: version and title. modules: names of the contract's. lines: of the
-    candidate's files, in the commit that the run began from and in the newest one. verdicts:
-    what the verdict of a verified run says, a line per variant.
+    candidate's files, in the commit that the run began from and in the newest one. verdicts: one
+    line per variant, from the verdict of a verified run.
     """
 
     contract: str = ""
@@ -35,7 +35,7 @@ class Facts:
 
 
 def find(record: Record, folder: Path) -> Facts:
-    """Return the facts of a run. folder: the run's."""
+    """Return the facts of a run in `folder`."""
     contract, oracle, modules, edit = "", "", (), None
     with contextlib.suppress(UserError):
         env = registry.environment(record.settings["env"])
@@ -43,10 +43,10 @@ def find(record: Record, folder: Path) -> Facts:
         contract = _joined(one.version for one in contracts)
         modules = tuple(dict.fromkeys(m.name for one in contracts for m in one.modules))
         oracle = env.oracle.title
-        known = {ref.name: ref for ref in env.candidates}
-        edit = known[name].edit if (name := record.settings["candidate"]) in known else None
+        refs = {ref.name: ref for ref in env.candidates}
+        edit = refs[name].edit if (name := record.settings["candidate"]) in refs else None
     pairs = _verdict(folder) if record.verified else {}
-    # What was verified is what the verdict names, whatever is installed now.
+    # The verdict names the verified versions, whatever is installed now.
     contract = _joined(pair["contract"] for pair in pairs.values()) or contract
     oracle = _joined(pair["oracle"] for pair in pairs.values()) or oracle
     lines = None
@@ -58,7 +58,7 @@ def find(record: Record, folder: Path) -> Facts:
 
 
 def lines_in(commit: str, globs: Sequence[str]) -> int:
-    """Return how many lines of text a commit has in a candidate's files; UserError without it."""
+    """Return the number of text lines in a candidate's files at a commit; UserError if missing."""
     repository = Repository.here()
     empty = git(repository.root, "hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
     rows = git(

@@ -1,8 +1,8 @@
-"""Command lines of coding agents that many have, as their `--help` had them in November 2026.
+"""Command lines of common coding agents, from their `--help` in November 2026.
 
-Their flags are theirs to change: a table of the same name under `[tool.twinstep.agents]` in
-pyproject.toml replaces one. All may edit files and run the checks' commands without asking; what
-they cannot reach beyond that is up to their own sandbox, or to one around `twinstep repair`.
+Agents may change their flags: a table of the same name under `[tool.twinstep.agents]` in
+pyproject.toml replaces a preset. All may edit files and run the checks' commands without asking;
+further limits are up to their own sandbox, or to one around `twinstep repair`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
-    # 2.1: without --allowedTools it edits but runs nothing, and says so only in its output.
+    # 2.1: without --allowedTools it edits but runs nothing, and reports that only in its output.
     "claude": {
         "command": "claude -p --output-format json --permission-mode acceptEdits "
         "--allowedTools 'Bash(pytest *)' 'Bash(twinstep replay *)'",
@@ -19,25 +19,25 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "env": ["ANTHROPIC_API_KEY"],
         "state": ["~/.claude", "~/.claude.json"],
     },
-    # 0.169: tells tokens, no dollars. Without a network it tries again for minutes.
+    # 0.169: reports tokens, no dollars. Without a network it retries for minutes.
     "codex": {
         "command": "codex exec --sandbox workspace-write --json -",
         "env": ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY"],
         "state": ["~/.codex"],
     },
-    # 0.61: a folder that it does not know gets no edits without --skip-trust; tells tokens.
+    # 0.61: no edits in an unknown folder without --skip-trust; reports tokens.
     "gemini": {
         "command": "gemini --output-format json --approval-mode yolo --skip-trust",
         "env": ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         "state": ["~/.gemini"],
     },
-    # 1.18: tells the cost of each of its steps, but no sum.
+    # 1.18: reports the cost of each step, but no sum.
     "opencode": {
         "command": "opencode run --format json --auto -f {prompt} 'Do what the file asks.'",
         "env": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
         "state": ["~/.local/share/opencode", "~/.config/opencode", "~/.cache/opencode"],
     },
-    # 0.86: edits only, it runs no command under --yes-always. Its sum is a running one.
+    # 0.86: edits only; it runs no command under --yes-always. Its sum is a running one.
     "aider": {
         "command": "aider --yes-always --no-auto-commits --no-dirty-commits --no-gitignore "
         "--no-check-update --no-show-release-notes --analytics-disable --no-detect-urls "

@@ -1,4 +1,4 @@
-"""What a run asks its agent for next, and the prompt that asks for it."""
+"""Choose the next task of a run's agent, and write its prompt."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from twinstep.repair.attempt import Workbench
 from twinstep.repair.checks import CheckResult
 from twinstep.repair.prompts import bench_text
 
-#: The parts that are no modules: what puts them together, in the order that they are written in.
+#: The glue between the modules, in the order of writing.
 GLUE = ("reset", "step", "restart")
-#: Where a project keeps what `twinstep bench` measured.
+#: Folder of `twinstep bench`'s results in a project.
 _BENCHMARKS = Path("benchmarks")
-#: Characters of what is told of one earlier try for speed, of the newest and of those before it.
+#: Characters about an earlier try for speed: about the newest, and about each before it.
 _NEWEST, _EARLIER = 6000, 300
 
 
@@ -30,60 +30,60 @@ class PromptSource:
 
     @property
     def transfers(self) -> bool:
-        """Whether any contract asks for policy transfer."""
+        """True if any contract requires policy transfer."""
         return any(pair.subject.contract.transfer for pair in self._pairs)
 
     def to_mend(self, commit: str, module: str, said: str, tries: int, last: str) -> str:
         """Return the next prompt for a module: a translation if it is not written, else a repair.
 
-        said: what the check says. tries: how often it was asked for before. last: what the
-        last try did.
+        said: the check's message. tries: number of earlier tries for it. last: summary of the last
+        try.
         """
         pair = self._pairs[0]
-        # Prompts show the branch's files, not those that the command was started beside.
+        # Prompts show the branch's files, not those of the current folder.
         with contextlib.chdir(self._bench.project):
             if self.written(commit, module):
                 return prompts.repair(pair, said, module, tries, last)
             written = [name for name in self.order() if self.written(commit, name)]
-            asked = prompts.translation(pair, module, written)
-        return f"{asked}\n## The last try\n{last}\n{said}\n" if tries else asked
+            prompt = prompts.translation(pair, module, written)
+        return f"{prompt}\n## The last try\n{last}\n{said}\n" if tries else prompt
 
     def for_speed(self, history: Sequence[str]) -> str:
-        """Return the prompt that asks for speed. history: what became of each earlier try."""
+        """Return the prompt for speed. history: the outcome of each earlier try."""
         pair = self._pairs[0]
         with contextlib.chdir(self._bench.project):
-            asked = prompts.optimisation(pair, *bench_text.measured(pair, _BENCHMARKS))
+            prompt = prompts.optimisation(pair, *bench_text.measured(pair, _BENCHMARKS))
         if not history:
-            return asked
+            return prompt
         *earlier, newest = history
-        told = [f"- {said[:_EARLIER].partition(chr(10))[0]}" for said in earlier]
-        return "\n".join([asked, "## Tried before", *told, newest[:_NEWEST]]) + "\n"
+        outcomes = [f"- {said[:_EARLIER].partition(chr(10))[0]}" for said in earlier]
+        return "\n".join([prompt, "## Tried before", *outcomes, newest[:_NEWEST]]) + "\n"
 
     def guilty(self, commit: str, found: CheckResult) -> str:
-        """Return what to ask for: glue that is not written yet, else the first suspect."""
+        """Return the next task: glue that is not written yet, else the first suspect."""
         missing = [name for name in GLUE if not self.written(commit, name)]
         return [*missing, found.suspect or "step"][0]
 
     def written(self, commit: str, module: str) -> bool:
-        """Whether a commit has what the candidate declares as a module's function."""
+        """Return True if a commit defines the function that the candidate declares for a module."""
         path, _, symbol = self._pairs[0].candidate.sources.get(module, "").partition(":")
         if not path:
             return True
         return line_in(self._bench.repository.text(commit, path), symbol) > 0
 
     def order(self) -> list[str]:
-        """Return the modules that can be called, each after those it needs."""
-        known = {m.name: m for p in self._pairs for m in p.subject.contract.modules if m.inputs}
+        """Return the callable modules, each after its dependencies."""
+        modules = {m.name: m for p in self._pairs for m in p.subject.contract.modules if m.inputs}
         ordered: list[str] = []
 
         def add(name: str, above: tuple[str, ...]) -> None:
             if name in above:
                 raise UserError(f"modules need each other in a circle: {', '.join(above)}")
-            if name in known and name not in ordered:
-                for need in known[name].needs:
+            if name in modules and name not in ordered:
+                for need in modules[name].needs:
                     add(need, (*above, name))
                 ordered.append(name)
 
-        for name in known:
+        for name in modules:
             add(name, ())
         return ordered

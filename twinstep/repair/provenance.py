@@ -1,4 +1,4 @@
-"""The PROVENANCE.toml of a verified run: what made the candidate, and what it passed."""
+"""The PROVENANCE.toml of a verified run: the candidate's origin and its passed stages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from twinstep.repair.history import Record, cost
 from twinstep.repair.metadata import Facts
 
 _STAMP = re.compile(r"-(\d{8})-\d{6}-[0-9a-f]+$")
-#: Settings of a run that are not of its command line.
+#: Settings of a run that are no options of its command line.
 _INNER = ("kind", "base")
 
 
 def toml(record: Record, facts: Facts) -> str:
-    """Return the table of a run that was verified."""
-    known, whole = cost(record.tries)
+    """Return the TOML of a verified run."""
+    dollars, whole = cost(record.tries)
     agent, tries = record.settings["agent"], record.tries
     rows: dict[str, str] = {
         "contract": _text(facts.contract or "unknown"),
@@ -28,10 +28,10 @@ def toml(record: Record, facts: Facts) -> str:
         "command": _text(command(record)),
         "tries": str(len(tries)),
         "undone": str(sum(one.undone for one in tries)),
-        "cost_usd": f"{round(known, 6)!r}" if whole else _text("unknown"),
+        "cost_usd": f"{round(dollars, 6)!r}" if whole else _text("unknown"),
     }
     if not whole:
-        rows["cost_usd_known_part"] = f"{round(known, 6)!r}"
+        rows["cost_usd_known_part"] = f"{round(dollars, 6)!r}"
     rows["commit"] = _text(record.commit)
     rows["verified_by"] = _list(record.proofs)
     if facts.verdicts:
@@ -41,7 +41,7 @@ def toml(record: Record, facts: Facts) -> str:
 
 
 def command(record: Record) -> str:
-    """Return the command line that the run was begun with. What is 0 was not limited."""
+    """Return the command line that began the run. A setting of 0 is no limit."""
     words = ["twinstep", "repair"]
     first = ("env", "candidate", "agent")
     names = [*first, *sorted(record.settings.keys() - {*first, *_INNER})]
@@ -54,15 +54,15 @@ def command(record: Record) -> str:
 
 def written(run: str) -> str:
     """Return the date in a run's name, "" if there is none."""
-    found = _STAMP.search(run)
+    match = _STAMP.search(run)
     try:
-        return datetime.datetime.strptime(found[1], "%Y%m%d").date().isoformat() if found else ""
+        return datetime.datetime.strptime(match[1], "%Y%m%d").date().isoformat() if match else ""
     except ValueError:
         return ""
 
 
 def _text(value: str) -> str:
-    # JSON's escapes are TOML's, but for one character that JSON does not escape.
+    # JSON's escapes are TOML's, except for one character that JSON does not escape.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""`twinstep report`: write down what a run of `twinstep repair` did."""
+"""`twinstep report`: write the record of a run of `twinstep repair`."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def run(args: argparse.Namespace) -> int:
     """Run the command; return its exit code."""
     folder = find(args.name)
     out = args.out or folder
-    found = history.from_entries(folder.name, journal.read(folder / journal.NAME))
-    about = metadata.find(found, folder)
+    record = history.from_entries(folder.name, journal.read(folder / journal.NAME))
+    about = metadata.find(record, folder)
     try:
-        picture = history_plot.png(found)
+        picture = history_plot.png(record)
     except ImportError:
         picture = b""
-    files = {REPORT: history_markdown.markdown(found, about, FIGURE if picture else "").encode()}
+    files = {REPORT: history_markdown.markdown(record, about, FIGURE if picture else "").encode()}
     files |= {FIGURE: picture} if picture else {}
-    table = provenance.toml(found, about) if found.verified else ""
+    table = provenance.toml(record, about) if record.verified else ""
     files |= {PROVENANCE: table.encode()} if table else {}
     for name, data in files.items():
         _write(out / name, data)
@@ -48,15 +48,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def find(name: str) -> Path:
-    """Return the folder of a run, of the only one without a name. UserError if there is none."""
-    known = sorted(path.name for path in RUNS.glob("*/")) if RUNS.is_dir() else []
-    if not known:
+    """Return the folder of a run; no name: of the only run. UserError if there is none."""
+    names = sorted(path.name for path in RUNS.glob("*/")) if RUNS.is_dir() else []
+    if not names:
         raise UserError(f"there are no runs in {RUNS}: `twinstep repair` makes one")
-    if not name and len(known) > 1:
-        raise UserError(f"say which run: {', '.join(known)}")
-    if name and name not in known:
-        raise registry.unknown("run", name, known)
-    return RUNS / (name or known[0])
+    if not name and len(names) > 1:
+        raise UserError(f"say which run: {', '.join(names)}")
+    if name and name not in names:
+        raise registry.unknown("run", name, names)
+    return RUNS / (name or names[0])
 
 
 def _write(path: Path, data: bytes) -> None:

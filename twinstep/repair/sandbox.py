@@ -1,4 +1,4 @@
-"""An agent in bubblewrap: it can write to its own folder, and cannot see the run's."""
+"""An agent in bubblewrap, which can write to its own folder and cannot see the run's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def require() -> None:
 
 
 def around(runs: Path, folder: Path, prompt: Path, state: Sequence[str]) -> list[str]:
-    """Return the words that go before an agent's command.
+    """Return the words before an agent's command.
 
-    All is read-only but its folder, a /tmp of its own and what it keeps its own state in
-    (`state`, "~" for the home folder). The folder of runs is empty but for its folder and the
-    prompt: the secret of hidden seeds is not there. The network and whatever else the user may
-    read stay as they are: an agent has to reach its model, and finds its key in its own state.
+    Everything is read-only except its folder, a /tmp of its own and the files of its own state
+    (`state`, "~" for the home folder). The folder of runs is empty except for its folder and the
+    prompt, so that the secret of hidden seeds is invisible. The network and the user's other
+    readable files stay: an agent has to reach its model, and reads its key from its own state.
     """
     words = [PROGRAM, "--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/"]
     words += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-    # Python and this package are there even if they lie in /tmp.
+    # Python and this package stay visible even if they lie in /tmp.
     for path in (sys.prefix, str(Path(twinstep.__file__).parents[1])):
         words += ["--ro-bind", path, path]
     words += ["--tmpfs", str(runs)]

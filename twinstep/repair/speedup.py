@@ -1,4 +1,4 @@
-"""Whether a commit is faster than the one before it: both measured in turn, in one run."""
+"""Compare the speed of a commit with the one before it: both measured in turn, in one run."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from twinstep.errors import UserError
 from twinstep.project.registry import Pair
 from twinstep.repair.verifier import Verifier
 
-#: Of either commit, in turn. Of two equal ones each wins all of them once in 512 times.
+#: Rounds of each commit, in turn. Of two equal commits each wins all of them once in 512 times.
 ROUNDS = 9
 
 
 class Stopwatch:
-    """Measures commits of one candidate on all cores. pairs: the variants to be measured in."""
+    """Measures commits of one candidate on all cores. pairs: the variants to measure."""
 
     def __init__(self, verifier: Verifier, pairs: Sequence[Pair]) -> None:
         self._verifier, self._pairs = verifier, pairs
 
     def compare(self, before: str, after: str) -> dict[str, Any]:
-        """Return the journal's entry: whether `after` is kept, and each cell that was measured.
+        """Return the journal's entry: `kept`, the decision on `after`, and each measured cell.
 
-        It is kept if at some batch size it is faster in every round, and at none slower in every
-        round. The clock is the parent's, and what was played must be equal.
+        `after` is kept if it is faster in every round at some batch size, and slower in every round
+        at none. The clock is the parent's, and both commits must play the same.
         """
-        begun = time.perf_counter()
+        begin = time.perf_counter()
         cells: list[dict[str, Any]] = []
         why = ""
         with self._verifier.placed(before) as old, self._verifier.placed(after) as new:
@@ -56,7 +56,7 @@ class Stopwatch:
             "rounds": ROUNDS,
             "machine": machine.machine(sorted(os.sched_getaffinity(0))),
             "load_average": machine.load(),
-            "seconds": round(time.perf_counter() - begun, 3),
+            "seconds": round(time.perf_counter() - begin, 3),
         }
 
 
@@ -77,8 +77,8 @@ def _cell(
     ]
     results: list[dict[str, Any]] = []
     for how in ("least", "make"):  # not every candidate has a faster way than `make`
-        asked = [replace(one, how=how) for one in jobs]
-        results = results or measure(asked, subject.contract, ROUNDS, lambda text: None, [])
+        candidates = [replace(one, how=how) for one in jobs]
+        results = results or measure(candidates, subject.contract, ROUNDS, lambda text: None, [])
     theirs, ours = ({**one, "seconds": one["waited"]} for one in results)
     work = job.played * job.steps
     return {
@@ -91,8 +91,8 @@ def _cell(
     }
 
 
-def told(entry: dict[str, Any]) -> str:
-    """Return one line of an entry: how many times as fast, in each cell."""
+def speed_line(entry: dict[str, Any]) -> str:
+    """Return one line for an entry: the speedup in each cell."""
     if entry["why"]:
         return entry["why"]
     return "; ".join(

@@ -1,6 +1,6 @@
-"""Notice what an agent changed outside its folder, as far as a verdict hangs on it.
+"""Detect an agent's changes outside its folder, as far as a verdict depends on them.
 
-That cannot be taken back, only named: whoever wants it made impossible runs the agent in a sandbox.
+Such changes can only be named, not reverted; a sandbox makes them impossible.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ _SKIPPED = {name for name in BYPRODUCTS if "*" not in name and name != ".git"}
 
 
 def watched(repository: Repository, run: Path) -> list[Path]:
-    """Return files and folders that decide what a check imports, records and says."""
+    """Return the files and folders that affect a check's imports, recordings and outcome."""
     folder = repository.root / os.fsdecode(
         git(repository.root, "rev-parse", "--git-common-dir").strip()
     )
-    found = [folder / name for name in ("config", "hooks", "info")]
-    found += [run / name for name in ("log.jsonl", "holdout.key", "holdout", "cache", "reports")]
-    # What git and cargo read from the user's own folder can name programs that they start.
+    places = [folder / name for name in ("config", "hooks", "info")]
+    places += [run / name for name in ("log.jsonl", "holdout.key", "holdout", "cache", "reports")]
+    # The user's settings of git and cargo can name programs that these start.
     home = Path.home()
     cargo = Path(os.environ.get("CARGO_HOME", home / ".cargo"))
-    found += [
+    places += [
         home / ".gitconfig",
         home / ".config" / "git",
         cargo / "config",
         cargo / "config.toml",
     ]
-    found += [Path(name) for name in site.getsitepackages()]
-    return [*found, *(Path(name) for name in twinstep.__path__)]
+    places += [Path(name) for name in site.getsitepackages()]
+    return [*places, *(Path(name) for name in twinstep.__path__)]
 
 
 def states(places: list[Path]) -> States:
     """Return size, mode and time of change of each file in these places."""
-    found: States = {}
+    by_path: States = {}
     for place in places:
         if place.is_file():
-            found[str(place)] = _state(place)
+            by_path[str(place)] = _state(place)
         for base, folders, files in os.walk(place):
             folders[:] = [name for name in folders if name not in _SKIPPED]
             for name in files:
                 if not name.endswith(".pyc"):
                     path = Path(base, name)
-                    found[str(path)] = _state(path)
-    return found
+                    by_path[str(path)] = _state(path)
+    return by_path
 
 
 def damaged(before: States, after: States) -> list[str]:
-    """Return the files that were changed, added or removed in between, sorted."""
+    """Return the files changed, added or removed in between, sorted."""
     return sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
 
 

@@ -1,14 +1,13 @@
-"""Run the suite on an agent's files where the agent has never been, and believe nothing else.
+"""Run the suite on an agent's files in a folder the agent never saw, and trust nothing else.
 
-Each check unpacks the commit anew; the agent's files are screened before anything imports them; the
-candidate runs in a process of its own (`--isolate`). What counts is a verdict with this check's
-nonce and every test that the base's own collection expects.
+Each check unpacks the commit afresh. The agent's files are screened before anything imports them,
+and the candidate runs in a process of its own (`--isolate`). A verdict counts only with this
+check's nonce and with every test that the base's own collection expects.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import secrets
@@ -24,6 +23,7 @@ from twinstep.diagnosis import report
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project import processes
+from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
 from twinstep.project.workspace import Repository, import_path, may_edit, snapshot, with_references
 from twinstep.runner.screening import screen
@@ -31,16 +31,16 @@ from twinstep.runner.screening import screen
 SUITE = (
     "twinstep.properties", "twinstep.interactions", "twinstep.rollouts", "twinstep.transfer",
 )  # fmt: skip
-#: Variables that would change what the suite is or where it looks for packages.
+#: Prefixes of variables that would change the suite or its search path for packages.
 _UNKNOWN = ("PYTEST_", "PYTHON", "TWINSTEP_", "COV_", "GITHUB_", "CI")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a check runs.
+    """The tests of a check.
 
     levels: numbers. modules: only their tests; () for all. seeds: public, tree or holdout.
-    isolate: whether the candidate runs apart; then what ships is not compared.
+    isolate: True to run the candidate in its own process; the shipped environment is then skipped.
     """
 
     levels: tuple[int, ...]
@@ -60,11 +60,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Result:
-    """What a check found.
+    """The findings of a check.
 
-    tests: id -> outcome. why: id -> what a failed one says. trouble: why the check as a whole is
-    worth nothing, "" if it is worth something. reports: records, those of lower levels first.
-    verdict: without the run's own part.
+    tests: id -> outcome. why: id -> message of a failed test. trouble: why the check as a whole is
+    void, "" if it is valid. reports: records, those of lower levels first. verdict: without the
+    run's own part.
     """
 
     tests: dict[str, str] = field(default_factory=dict)
@@ -76,39 +76,39 @@ class Result:
 
     @property
     def failed(self) -> list[str]:
-        """The tests that did not pass: all others than those that a reason skipped."""
+        """The tests that neither passed nor were skipped for a reason."""
         return [t for t, outcome in self.tests.items() if outcome not in ("passed", "skipped")]
 
     @property
     def passed(self) -> int:
-        """How many tests passed."""
+        """Number of passed tests."""
         return sum(outcome == "passed" for outcome in self.tests.values())
 
     def levels(self) -> dict[str, dict[str, int]]:
         """Return level -> outcome -> number of tests, over all variants."""
-        found: dict[str, dict[str, int]] = {}
+        totals: dict[str, dict[str, int]] = {}
         for pair in self.verdict.get("pairs", {}).values():
             for level, counts in pair["levels"].items():
-                held = found.setdefault(level, {})
+                counted = totals.setdefault(level, {})
                 for outcome, count in counts.items():
-                    held[outcome] = held.get(outcome, 0) + count
-        return found
+                    counted[outcome] = counted.get(outcome, 0) + count
+        return totals
 
     @property
     def verdict_bytes(self) -> bytes:
-        """The verdict as pytest writes it to a file."""
+        """The bytes of the verdict file, as pytest writes it."""
         return encode(self.verdict)
 
     @property
     def good(self) -> bool:
-        """Whether everything passed, and something did."""
+        """True if all tests passed, and there was at least one."""
         return not self.trouble and not self.failed and self.passed > 0
 
 
 class Verifier:
     """Checks commits of one candidate.
 
-    limit: seconds that a check may take. key: the secret of holdout seeds.
+    limit: seconds per check. key: the secret of holdout seeds.
     """
 
     def __init__(
@@ -128,28 +128,28 @@ class Verifier:
         self._episodes, self._workers, self._limit = episodes, workers, limit
         self._build = build
         self._expected: dict[tuple[Stage, str], list[str]] = {}
-        #: The hash of the traces that the last check left; "" if there was none.
+        #: Hash of the traces that the last check left; "" if there was none.
         self.cached = ""
 
     def screened(self, commit: str) -> list[str]:
-        """Return what is refused of a commit's editable files, a line each."""
-        with tempfile.TemporaryDirectory(prefix="screen-", dir=self._folder) as held:
-            project = self._repository.unpack(commit, Path(held))
+        """Return the screening's violations in a commit's editable files, a line each."""
+        with tempfile.TemporaryDirectory(prefix="screen-", dir=self._folder) as scratch:
+            project = self._repository.unpack(commit, Path(scratch))
             files = [project / p for p in snapshot(project) if may_edit(self._candidate.edit, p)]
             if not files:
                 return []
             return [str(r) for r in screen(project, files, self._candidate.packages)]
 
     def check(self, commit: str, base: str, stage: Stage) -> Result:
-        """Run a stage on a commit. base: the commit whose collection says what must be run."""
+        """Run a stage on a commit. base: the commit whose collection lists the expected tests."""
         self._drop_foreign_traces()
         with_references(self._cache)
-        with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as held:
-            project = self._checkout(commit, Path(held) / "tree")
-            out = Path(held) / "out"
+        with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as scratch:
+            project = self._checkout(commit, Path(scratch) / "tree")
+            out = Path(scratch) / "out"
             out.mkdir()
             result = self._run(project, out, stage)
-            self.cached = _digest(self._cache)
+            self.cached = cache_hash(self._cache)
         if not result.good:
             return result
         missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
@@ -160,20 +160,20 @@ class Verifier:
 
     @contextlib.contextmanager
     def placed(self, commit: str) -> Iterator[tuple[Path, dict[str, str]]]:
-        """Have a commit in a folder, built; yield its project and the variables to run it under.
+        """Check out and build a commit; yield its project folder and its environment variables.
 
         UserError if it does not compile.
         """
         with_references(self._cache)
-        with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as held:
-            project = self._checkout(commit, Path(held) / "tree")
+        with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as scratch:
+            project = self._checkout(commit, Path(scratch) / "tree")
             yield project, self._own_variables(project) | self._build(project)
 
     def _checkout(self, commit: str, folder: Path) -> Path:
         folder.mkdir()
         project = self._repository.unpack(commit, folder)
         for glob in self._candidate.edit:
-            # An empty folder is in no commit, and its package must be found.
+            # Commits hold no empty folders, and the package must be found.
             (project / (glob.partition("*")[0] + "x")).parent.mkdir(parents=True, exist_ok=True)
         return project
 
@@ -182,28 +182,28 @@ class Verifier:
         return self._folder / "cache"
 
     def _drop_foreign_traces(self) -> None:
-        """Record anew where the cache is not as the last check left it, or a check was killed."""
-        if self._cache.exists() and _digest(self._cache) != self.cached:
+        """Delete the cache if it is not as the last check left it, or if a check was killed."""
+        if self._cache.exists() and cache_hash(self._cache) != self.cached:
             shutil.rmtree(self._cache)
 
     def _arguments(self, stage: Stage) -> list[str]:
         levels = " or ".join(f"level{level}" for level in stage.levels)
-        made = ["-m", levels, "--env", self._env, "--candidate", self._candidate.name]
-        made += ["--seeds", stage.seeds, "--episodes", str(self._episodes)]
-        made += [word for module in stage.modules for word in ("--module", module)]
-        return [*made, "--require-oracles", *(["--isolate"] if stage.isolate else [])]
+        words = ["-m", levels, "--env", self._env, "--candidate", self._candidate.name]
+        words += ["--seeds", stage.seeds, "--episodes", str(self._episodes)]
+        words += [word for module in stage.modules for word in ("--module", module)]
+        return [*words, "--require-oracles", *(["--isolate"] if stage.isolate else [])]
 
     def _command(self, project: Path, *args: str) -> list[str]:
         settings = str(project / "pyproject.toml")
-        made = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        # The same examples each time: else a try that changed nothing could look worse.
-        made += ["--hypothesis-seed=0"]
-        return [*made, "-c", settings, "--rootdir", str(project), *args, "--pyargs", *SUITE]
+        words = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        # The same examples each time: otherwise a try without changes could look worse.
+        words += ["--hypothesis-seed=0"]
+        return [*words, "-c", settings, "--rootdir", str(project), *args, "--pyargs", *SUITE]
 
     def _variables(self, project: Path, holdout: bool) -> dict[str, str]:
-        kept = {n: v for n, v in os.environ.items() if not n.startswith(_UNKNOWN)}
-        kept |= self._own_variables(project)
-        return kept | ({"TWINSTEP_HOLDOUT_KEY": self._key} if holdout else {})
+        variables = {n: v for n, v in os.environ.items() if not n.startswith(_UNKNOWN)}
+        variables |= self._own_variables(project)
+        return variables | ({"TWINSTEP_HOLDOUT_KEY": self._key} if holdout else {})
 
     def _own_variables(self, project: Path) -> dict[str, str]:
         return {
@@ -214,21 +214,21 @@ class Verifier:
         }
 
     def _expect(self, base: str, stage: Stage) -> list[str]:
-        """Return the tests that the base's own files ask for; no file of an agent is there."""
-        known = self._expected.get((stage, base))
-        if known is None:
-            with tempfile.TemporaryDirectory(prefix="expect-", dir=self._folder) as held:
-                project = self._checkout(base, Path(held) / "tree")
+        """Return the tests that the base's own files collect, without any file of an agent."""
+        tests = self._expected.get((stage, base))
+        if tests is None:
+            with tempfile.TemporaryDirectory(prefix="expect-", dir=self._folder) as scratch:
+                project = self._checkout(base, Path(scratch) / "tree")
                 args = [*self._arguments(stage), "--collect-only"]
                 env = self._variables(project, stage.seeds == "holdout")
-                log = Path(held) / "collect.log"
+                log = Path(scratch) / "collect.log"
                 done = processes.run(self._command(project, *args), project, env, 600, log)
-                known = [line for line in done.said.splitlines() if "::" in line]
-                if done.code or not known:
+                tests = [line for line in done.said.splitlines() if "::" in line]
+                if done.code or not tests:
                     last = (done.said.strip().splitlines() or ["nothing was printed"])[-1]
                     raise UserError(f"the suite cannot be collected for {stage.name}: {last}")
-            self._expected[stage, base] = known
-        return known
+            self._expected[stage, base] = tests
+        return tests
 
     def _run(self, project: Path, out: Path, stage: Stage) -> Result:
         nonce = secrets.token_hex(16)
@@ -259,23 +259,13 @@ class Verifier:
                 verdict=verdict,
             )
         except (OSError, ValueError, KeyError) as error:
-            said = (done.said.strip().splitlines() or ["it printed nothing"])[-1]
-            why = f"the run left no verdict (exit code {done.code}: {said}; {type(error).__name__})"
+            last = (done.said.strip().splitlines() or ["it printed nothing"])[-1]
+            why = f"the run left no verdict (exit code {done.code}: {last}; {type(error).__name__})"
             return Result(trouble=why, seconds=done.seconds)
 
 
 def _reports(folder: Path, why: dict[str, str]) -> list[dict[str, Any]]:
     """Return the records of the failed tests' reports, those of lower levels first."""
     names = dict.fromkeys(said.split()[1] for said in why.values() if said.startswith("report "))
-    made = [report.read(folder / f"{name}.json") for name in names]
-    return sorted(made, key=lambda record: record["context"]["level"])
-
-
-def _digest(folder: Path) -> str:
-    """Return the hash over the names and bytes of what was recorded, not of JAX's programs."""
-    total = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        inner = path.relative_to(folder)
-        if path.is_file() and inner.parts[0] != "jax":
-            total.update(f"{inner}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
+    records = [report.read(folder / f"{name}.json") for name in names]
+    return sorted(records, key=lambda record: record["context"]["level"])

@@ -1,4 +1,4 @@
-"""`twinstep elo ENV`: every player of a game against every other, and what each is worth."""
+"""`twinstep elo ENV`: a round robin of a game's players, and their Elo ratings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twinstep._lib import machine, paths
+from twinstep._lib import machine, markdown, paths
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import variant_of
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from twinstep.env.make import Env
     from twinstep.rl.versus import Player
 
-#: The rating of the first player, to which the others are given.
+#: Rating of the first player, the anchor of all others.
 ANCHOR = 1000
-#: Resampled tables that the spread is taken from.
+#: Number of resampled tables for the standard error.
 RESAMPLES = 200
-#: Of the file that --json writes.
+#: Schema of the file that --json writes.
 SCHEMA = 1
 
 
 class EloTable(NamedTuple):
-    """K players. names; elo, spread: f64[K], with the standard error; rates: f64[K, K].
+    """K players. names; elo: f64[K]; spread: standard errors f64[K]; rates: f64[K, K].
 
-    rates: mean worth of a game to the row's player, NaN on the diagonal.
+    rates: mean score of a game for the row's player, NaN on the diagonal.
     """
 
     names: Sequence[str]
@@ -63,32 +63,32 @@ def run(args: argparse.Namespace) -> int:
     from twinstep.rl.training.policy_player import trained_player
     from twinstep.rl.versus import player_of
 
-    declared = registry.environment(args.env)
-    if not declared.players:
+    env_declaration = registry.environment(args.env)
+    if not env_declaration.players:
         raise UserError(f"{args.env} declares no players: it is no game of two")
     if args.games < 1 or args.lanes < 1:
         raise UserError("--games and --lanes are at least 1")
     if args.json and not paths.writable(args.json.parent):
         raise UserError(f"--json {args.json}: it cannot be written there")
-    subject = variant_of(args.env, args.variant or declared.variants[0].name)
-    players = {name: player_of(declared, name) for name in declared.players}
+    subject = variant_of(args.env, args.variant or env_declaration.variants[0].name)
+    players = {name: player_of(env_declaration, name) for name in env_declaration.players}
     for folder in args.policy:
         if folder in players:
             raise UserError(f"--policy {folder}: there is a player of this name already")
         players[folder] = trained_player(Path(folder), subject)
-    # What --json cannot tell is said before any game is played.
+    # Problems of --json are reported before any game is played.
     trained = {folder: _trained(Path(folder)) for folder in args.policy} if args.json else {}
-    env = Env(subject, args.backend or declared.candidates[0].name, "same-step")
-    begun = time.perf_counter()
+    env = Env(subject, args.backend or env_declaration.candidates[0].name, "same-step")
+    begin = time.perf_counter()
     try:
-        found = round_robin(env, players, args.games, args.lanes, progress=sys.stderr.isatty())
+        scores = round_robin(env, players, args.games, args.lanes, progress=sys.stderr.isatty())
     finally:
         env.close()
-    table = rated(list(players), found)
+    table = rated(list(players), scores)
     print("\n".join(lines(table)))
     where = "the reference" if env.backend == ORACLE else f"candidate {env.backend}"
-    count = sum(len(worth) for worth in found.values())
-    print(f"{count} games in {where}, {time.perf_counter() - begun:.0f} s")
+    count = sum(len(worth) for worth in scores.values())
+    print(f"{count} games in {where}, {time.perf_counter() - begin:.0f} s")
     if args.json:
         result = {
             "schema": SCHEMA,
@@ -107,21 +107,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plain(table: EloTable) -> dict[str, Any]:
-    """Return the table as JSON can say it: a player has no rate against itself."""
+    """Return the table as plain JSON values: a player has no rate against itself."""
     rates = [[None if np.isnan(rate) else rate for rate in row] for row in table.rates.tolist()]
     plain = {"elo": table.elo.tolist(), "spread": table.spread.tolist(), "rates": rates}
     return {"names": list(table.names), **plain}
 
 
 def _trained(folder: Path) -> dict[str, Any]:
-    """Return how a policy was trained: where, against whom, for how many environment steps."""
+    """Return a policy's backend, its opponent and its number of environment steps in training."""
     from twinstep.rl.training.settings import load
 
     settings = load(folder)
-    # Whole batches, and a run that is to go on has done fewer than its settings ask.
+    # Steps are whole batches, and an unfinished run has done fewer than its settings ask.
     try:
         steps = int(json.loads((folder / "result.json").read_text())["steps"])
-    except Exception as error:  # it may hold anything
+    except Exception as error:  # the file may hold anything
         file = folder / "result.json"
         raise UserError(f"{file} is not as a run writes it ({error!r})") from error
     return {"backend": settings.backend, "against": settings.against, "steps": steps}
@@ -144,14 +144,14 @@ def _write(path: Path, result: Mapping[str, Any]) -> None:
 def round_robin(
     env: Env, players: Mapping[str, Player], games: int, lanes: int, progress: bool = False
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return what each game was worth to the first of each pair, f64[K].
+    """Return pair -> score of each game for the pair's first player, f64[K].
 
-    Every start is played twice, in either seat: what a policy knows of the teams or decks that its
-    own seat is dealt must not count as strength.
+    Every start is played twice, once in each seat: a policy's knowledge of the teams or decks that
+    its own seat is dealt must not count as strength.
     """
     from twinstep.rl.versus import win_rates
 
-    found = {}
+    scores = {}
     half = -(-games // 2)
     lanes = min(lanes, half)
     for first, other in itertools.combinations(players, 2):
@@ -159,34 +159,34 @@ def round_robin(
             print(f"\r{first} against {other} ", end="", file=sys.stderr, flush=True)
         one, two = players[first], players[other]
         seats = win_rates(env, one, two, half, lanes), 1 - win_rates(env, two, one, half, lanes)
-        found[first, other] = np.concatenate(seats)
+        scores[first, other] = np.concatenate(seats)
     if progress:
         print(file=sys.stderr)
-    return found
+    return scores
 
 
-def rated(names: Sequence[str], found: Mapping[tuple[str, str], np.ndarray]) -> EloTable:
+def rated(names: Sequence[str], scores: Mapping[tuple[str, str], np.ndarray]) -> EloTable:
     """Fit Elo ratings to the games of all pairs."""
     rng = np.random.default_rng(0)
     place = {name: i for i, name in enumerate(names)}
-    again = [
-        _fitted(len(names), {pair: rng.choice(worth, len(worth)) for pair, worth in found.items()},
+    resampled = [
+        _fitted(len(names), {pair: rng.choice(worth, len(worth)) for pair, worth in scores.items()},
                 place)
         for _ in range(RESAMPLES)
     ]  # fmt: skip
     rates = np.full((len(names), len(names)), np.nan)
-    for (first, other), worth in found.items():
+    for (first, other), worth in scores.items():
         rates[place[first], place[other]] = worth.mean()
         rates[place[other], place[first]] = 1 - worth.mean()
-    return EloTable(names, _fitted(len(names), found, place), np.std(again, 0), rates)
+    return EloTable(names, _fitted(len(names), scores, place), np.std(resampled, 0), rates)
 
 
 def _fitted(
-    count: int, found: Mapping[tuple[str, str], np.ndarray], place: Mapping[str, int]
+    count: int, scores: Mapping[tuple[str, str], np.ndarray], place: Mapping[str, int]
 ) -> np.ndarray:
-    """Return the most likely ratings; a tie added to each pair keeps whoever won all finite."""
+    """Return the maximum-likelihood ratings; an added tie per pair keeps all ratings finite."""
     won, games = np.zeros(count), np.zeros((count, count))
-    for (first, other), worth in found.items():
+    for (first, other), worth in scores.items():
         i, j = place[first], place[other]
         won[i] += worth.sum() + 0.5
         won[j] += (1 - worth).sum() + 0.5
@@ -203,10 +203,9 @@ def lines(table: EloTable) -> list[str]:
     """Return the table as Markdown, the best player first."""
     order = np.argsort(-table.elo)
     names = [table.names[i] for i in order]
-    rows = [f"| player | Elo | {' | '.join(f'against {n}' for n in names)} |"]
-    rows.append("|" + " --- |" * (len(names) + 2))
+    rows: list[list[str]] = [["player", "Elo", *(f"against {n}" for n in names)]]
     for i in order:
         rates = ["" if np.isnan(table.rates[i, j]) else f"{table.rates[i, j]:.3f}" for j in order]
         mark = f"{table.elo[i]:.0f} ± {table.spread[i]:.0f}"
-        rows.append(f"| {table.names[i]} | {mark} | {' | '.join(rates)} |")
-    return rows
+        rows.append([table.names[i], mark, *rates])
+    return markdown.table(rows, " --- ")

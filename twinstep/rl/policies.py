@@ -1,7 +1,7 @@
 """Policies: small networks over flat observations, for training in JAX and playing in NumPy.
 
-Both use the same function; the last argument says which module's arrays it works on. With
-parameters of S policies stacked (`[S, ...]`), inputs are `[S, N, ...]`.
+Both use the same functions, whose last argument is the array module. With stacked parameters of S
+policies (`[S, ...]`), inputs are `[S, N, ...]`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _NEVER = -1e9
 class Policy:
     """An actor and a critic on one trunk of tanh layers, with a GRU after it if `memory`.
 
-    inputs: elements of an observation, or of what `encode` makes of it. action: discrete actions
-    are drawn from a masked softmax, real ones from a Gaussian whose standard deviation does not
-    depend on the observation; its unit is half the action's range, and what falls outside is
-    clipped.
+    inputs: elements of an observation, or of its encoding by `encode`. action: discrete actions are
+    drawn from a masked softmax, real ones from a Gaussian whose standard deviation does not depend
+    on the observation; its unit is half the action's range, and values outside are clipped.
+    hidden: sizes of the layers. memory: size of the GRU's hidden state, 0 for none.
     """
 
     inputs: int
@@ -58,7 +58,7 @@ class Policy:
 
     @property
     def width(self) -> int:
-        """Outputs of the actor: logits, or the means of the action's elements."""
+        """Number of outputs of the actor: logits, or means of the action's elements."""
         if isinstance(self.action, Discrete):
             return self.action.n
         return math.prod(self.action.shape)
@@ -67,56 +67,56 @@ class Policy:
     def layers(self) -> list[tuple[str, int, int, float]]:
         """Name, inputs, outputs and initial gain of each linear layer."""
         sizes = [self.inputs, *self.hidden]
-        found = [
+        layers = [
             (f"layer{place}", rows, columns, math.sqrt(2))
             for place, (rows, columns) in enumerate(itertools.pairwise(sizes))
         ]
         last = sizes[-1]
         if self.memory:
-            found.append(("gru", last, 3 * self.memory, 1.0))
-            found.append(("kept", self.memory, 3 * self.memory, 1.0))
+            layers.append(("gru", last, 3 * self.memory, 1.0))
+            layers.append(("kept", self.memory, 3 * self.memory, 1.0))
             last = self.memory
-        return [*found, ("actor", last, self.width, 0.01), ("critic", last, 1, 1.0)]
+        return [*layers, ("actor", last, self.width, 0.01), ("critic", last, 1, 1.0)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each array of parameters, all f32."""
-        made: dict[str, tuple[int, ...]] = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for name, rows, columns, _ in self.layers:
-            made |= {f"{name}_w": (rows, columns), f"{name}_b": (columns,)}
-        return made | ({"log_std": (self.width,)} if isinstance(self.action, Box) else {})
+            shapes |= {f"{name}_w": (rows, columns), f"{name}_b": (columns,)}
+        return shapes | ({"log_std": (self.width,)} if isinstance(self.action, Box) else {})
 
     def init(self, key: Array) -> Params:
-        """Return fresh parameters, NumPy arrays: orthogonal weights, zero biases.
+        """Return new parameters, NumPy arrays: orthogonal weights, zero biases.
 
-        NumPy's QR, one matrix at a time: jaxlib's waits inside a thread of XLA's pool for others of
-        it, and two at once, of policies side by side, wait for ever on a machine of two cores.
+        NumPy's QR, one matrix at a time: jaxlib's blocks a thread of XLA's pool while it waits for
+        other threads of it, and two at once, of policies side by side, deadlock on two cores.
         """
         keys = jax.random.split(key, len(self.hidden) + 4)
-        made: Params = {}
+        params: Params = {}
         for (name, rows, columns, gain), own in zip(self.layers, keys, strict=False):
             tall = (max(rows, columns), min(rows, columns))
             drawn = np.asarray(jax.random.normal(own, tall, jnp.float32))
             weights, upper = np.linalg.qr(drawn)
             # QR's own choice of signs would not be uniform.
             weights = np.float32(gain) * weights * np.sign(np.diag(upper))
-            made[f"{name}_w"] = weights if rows >= columns else weights.T
-            made[f"{name}_b"] = np.zeros(columns, np.float32)
+            params[f"{name}_w"] = weights if rows >= columns else weights.T
+            params[f"{name}_b"] = np.zeros(columns, np.float32)
         if isinstance(self.action, Box):
-            made["log_std"] = np.full(self.width, -0.5, np.float32)
-        return made
+            params["log_std"] = np.full(self.width, -0.5, np.float32)
+        return params
 
     def blank(self, *lanes: int) -> np.ndarray:
-        """Return the memory [*lanes, M] at an episode's start."""
+        """Return the hidden state f32[*lanes, M] at an episode's start."""
         return np.zeros((*lanes, self.memory), np.float32)
 
     def apply(
-        self, params: Params, memory: Array, obs: Array, fresh: Array, xp: Any = jnp
+        self, params: Params, hidden: Array, obs: Array, is_first: Array, xp: Any = jnp
     ) -> tuple[Array, Array, Array]:
-        """Look at one observation.
+        """Evaluate the network on one observation.
 
-        memory: f32[..., N, M]. obs: f32[..., N, K]. fresh: bool[..., N], whether it is an
-        episode's first, which empties the memory before. Returns memory, the actor's outputs
-        f32[..., N, A] and the value f32[..., N].
+        hidden: the GRU's state f32[..., N, M]. obs: f32[..., N, K]. is_first: bool[..., N], True
+        for an episode's first observation, which clears the state beforehand. Returns the new
+        state, the actor's outputs f32[..., N, A] and the value f32[..., N].
         """
 
         def layer(name: str, x: Array) -> Array:
@@ -126,12 +126,12 @@ class Policy:
         for place in range(len(self.hidden)):
             x = xp.tanh(layer(f"layer{place}", x))
         if self.memory:
-            memory = xp.where(fresh[..., None], xp.zeros_like(memory), memory)
-            x = memory = _gru(layer("gru", x), layer("kept", memory), memory, xp)
-        return memory, layer("actor", x), layer("critic", x)[..., 0]
+            hidden = xp.where(is_first[..., None], xp.zeros_like(hidden), hidden)
+            x = hidden = _gru(layer("gru", x), layer("kept", hidden), hidden, xp)
+        return hidden, layer("actor", x), layer("critic", x)[..., 0]
 
     def noise(self, key: Array, lanes: int) -> Array:
-        """Return what `sample` needs for one step, f32[N, A]: Gumbel or normal."""
+        """Return the noise of `sample` for one step, f32[N, A]: Gumbel or normal."""
         shape = (lanes, self.width)
         if isinstance(self.action, Discrete):
             return jax.random.gumbel(key, shape, jnp.float32)
@@ -183,13 +183,13 @@ def _masked(logits: Array, legal: Array | None, xp: Any) -> Array:
     return logits if legal is None else xp.where(legal, logits, xp.full_like(logits, _NEVER))
 
 
-def _gru(seen: Array, kept: Array, memory: Array, xp: Any) -> Array:
-    """Return a GRU's next memory from both linear maps [..., 3 M]: reset, update, candidate."""
-    m = memory.shape[-1]
-    reset = _sigmoid(seen[..., :m] + kept[..., :m], xp)
-    update = _sigmoid(seen[..., m : 2 * m] + kept[..., m : 2 * m], xp)
-    fresh = xp.tanh(seen[..., 2 * m :] + reset * kept[..., 2 * m :])
-    return (1 - update) * fresh + update * memory
+def _gru(inner: Array, outer: Array, hidden: Array, xp: Any) -> Array:
+    """Return a GRU's next state from both linear maps [..., 3 M]: reset, update, candidate."""
+    m = hidden.shape[-1]
+    reset = _sigmoid(inner[..., :m] + outer[..., :m], xp)
+    update = _sigmoid(inner[..., m : 2 * m] + outer[..., m : 2 * m], xp)
+    candidate = xp.tanh(inner[..., 2 * m :] + reset * outer[..., 2 * m :])
+    return (1 - update) * candidate + update * hidden
 
 
 def _sigmoid(x: Array, xp: Any) -> Array:

@@ -2,9 +2,9 @@
 
 trained = train(twinstep.make("pong-v0"), PPO(), seeds=[0, 1, 2], steps=3_000_000)
 
-An environment whose steps can be traced is trained inside one compiled scan; any other one
-steps on the host, between the same compiled functions. Lanes of all seeds share one batch of
-environments; a seed's parameters see its own lanes only.
+Rollouts of a traceable environment run inside one compiled scan; any other environment steps on the
+host, between the same compiled functions. Lanes of all seeds share one batch of environments, but a
+seed's parameters see only its own lanes.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from twinstep.rl.versus import Arena
 
 
 class Trained(NamedTuple):
-    """What training gives. S seeds, B batches.
+    """The result of training. S seeds, B batches.
 
-    policy: the network. params: name -> f32[S, ...], NumPy. curves: name -> f32[B, S], of each
-    batch: `reward` (mean per step), `return` (mean return of the episodes that ended, NaN if
-    none did), `entropy`, `value_loss`, `ratio_kl` (approximate KL divergence of the update).
+    policy: the network. params: name -> f32[S, ...], NumPy. curves: name -> f32[B, S], for each
+    batch: `reward` (mean per step), `return` (mean return of the finished episodes, NaN if there
+    are none), `entropy`, `value_loss`, `ratio_kl` (approximate KL divergence of the update).
     """
 
     policy: Policy
@@ -48,7 +48,7 @@ class Trained(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """One seed's side, or with leading [S] all of them."""
+    """The learner's state of one seed, or of all seeds with leading [S]."""
 
     params: Params
     opt: Any
@@ -56,26 +56,27 @@ class Learner(NamedTuple):
 
 
 class _Player(NamedTuple):
-    """The environments' side: what the policies see next, [S, N, ...], and returns so far.
+    """The environments' state: the policies' next inputs, [S, N, ...], and the returns so far.
 
-    env: the environments' state; on the host a tuple of them, see double_buffer.Parts.
+    env: the environments' own state; on the host a tuple of states, see double_buffer.Parts.
+    is_first: the observation begins an episode. hidden: the GRU's state before it.
     """
 
     env: Any
     obs: Array
     legal: Array | None
-    fresh: Array
-    memory: Array
+    is_first: Array
+    hidden: Array
     total: Array
 
 
 class _Row(NamedTuple):
-    """One step of a batch; `memory` is after it. Stacked: [T, S, N, ...]."""
+    """One step of a batch; `hidden` is the GRU's state after it. Stacked: [T, S, N, ...]."""
 
     obs: Array
     legal: Array | None
-    fresh: Array
-    memory: Array
+    is_first: Array
+    hidden: Array
     choice: Array
     log_prob: Array
     value: Array
@@ -95,8 +96,8 @@ def train(
 ) -> Trained:
     """Train one policy per seed for at least `steps` environment steps each.
 
-    env: made with same-step auto-reset, one player. Lane k of training seed s begins with
-    the environment seed (s * lanes + k, 0). The same seeds give the same result on the same
+    env: an environment with same-step auto-reset and one player. Lane k of training seed s begins
+    with the environment seed (s * lanes + k, 0). The same seeds give the same result on the same
     machine. UserError if the environment does not fit.
     """
     if env.auto_reset != "same-step":
@@ -106,22 +107,22 @@ def train(
         learner, player = trainer.begin(list(seeds))
         batches = -(-steps // (ppo.lanes * ppo.steps))
         curves = []
-        # As many batches in every backend, compiled together or not.
+        # The same number of batches in every backend, compiled together or not.
         while len(curves) * trainer.together < -(-batches // CHUNK) * CHUNK:
             learner, player, rows = trainer.advance(learner, player)
             curves.append(rows)
             done = min(batches, len(curves) * trainer.together)
             if done % CHUNK == 0 or done == batches:
                 progress(f"PPO on {env.backend}, {len(seeds)} seeds: batch {done} of {batches}")
-    joined = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]}
-    return Trained(trainer.policy, {n: np.asarray(v) for n, v in learner.params.items()}, joined)
+    whole = {name: np.concatenate([c[name] for c in curves]) for name in curves[0]}
+    return Trained(trainer.policy, {n: np.asarray(v) for n, v in learner.params.items()}, whole)
 
 
 class Trainer:
     """The compiled functions of `train` for one environment and one choice of settings.
 
-    mesh: the devices that share the work, None for one. UserError where they cannot. chunk:
-    batches of one compiled program, where the environment can be part of it.
+    mesh: the devices that share the work, None for one. UserError if they cannot share it. chunk:
+    batches of one compiled program, if the environment can be part of it.
     """
 
     def __init__(self, env: Arena, ppo: PPO, mesh: Mesh | None = None, chunk: int = CHUNK) -> None:
@@ -142,15 +143,15 @@ class Trainer:
         self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1))
 
     def begin(self, seeds: list[int]) -> tuple[Learner, _Player]:
-        """Return fresh policies and their first observations."""
+        """Return new policies and their first observations."""
         count, lanes = len(seeds), self._ppo.lanes
         words = np.array(seeds, np.uint32)[:, None] * np.uint32(lanes)
         words = words + np.arange(lanes, dtype=np.uint32)
-        begun = np.stack([words, np.zeros_like(words)], -1)
+        lane_seeds = np.stack([words, np.zeros_like(words)], -1)
         if self._env.traceable:
-            state, now = self._env.reset(begun.reshape(-1, 2))
+            state, now = self._env.reset(lane_seeds.reshape(-1, 2))
         else:
-            state, now = self._parts.reset(begun)
+            state, now = self._parts.reset(lane_seeds)
         grid = (count, lanes)
         player = _Player(
             state,
@@ -167,20 +168,20 @@ class Trainer:
         if self._mesh is None:
             return learner, player
         both = spread(self._mesh, learner, player)
-        kept = jax.tree.map(lambda leaf: leaf.sharding, both)
+        shardings = jax.tree.map(lambda leaf: leaf.sharding, both)
         whole = NamedSharding(self._mesh, PartitionSpec())
-        self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1), out_shardings=(*kept, whole))
+        self.chunk = jax.jit(self._chunk, donate_argnums=(0, 1), out_shardings=(*shardings, whole))
         return both
 
     @property
     def together(self) -> int:
-        """Batches that `advance` plays and learns: several where they are one compiled program."""
+        """Number of batches per `advance`: more than one if they are one compiled program."""
         return self._batches if self._env.traceable else 1
 
     def least_bytes(self, seeds: int) -> int:
-        """Return how much memory training takes at least.
+        """Return a lower bound of the memory that training needs, in bytes.
 
-        A batch's rows, and all that was seen in them once more, shuffled; parameters, gradients and
+        It counts a batch's rows, a shuffled copy of their policy inputs, parameters, gradients and
         Adam's two moments.
         """
         contract, ppo = self._env.contract, self._ppo
@@ -192,15 +193,15 @@ class Trainer:
         return seeds * (ppo.lanes * ppo.steps * (4 * words + flags) + 4 * 4 * parameters)
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
-        """Return the context to train in: under float64 environments, with all dtypes written out,
-        nothing of the trainer widens."""
+        """Return the context to train in: with float64 environments x64 is on, and the trainer,
+        whose dtypes are all explicit, stays in float32."""
         wide = self._env.traceable and self._env.dtype == "float64"
         return jax.enable_x64(True) if wide else contextlib.nullcontext()
 
     def advance(
         self, learner: Learner, player: _Player
     ) -> tuple[Learner, _Player, dict[str, np.ndarray]]:
-        """Play and learn `together` batches; both arguments are consumed. Statistics: f32[B, S]."""
+        """Roll out and learn `together` batches. Consumes both arguments. Statistics: f32[B, S]."""
         if self._env.traceable:
             learner, player, rows = self.chunk(learner, player)
             return learner, player, {name: np.asarray(values) for name, values in rows.items()}
@@ -210,7 +211,7 @@ class Trainer:
     def batch_on_host(
         self, learner: Learner, player: _Player
     ) -> tuple[Learner, _Player, dict[str, Array]]:
-        """Play and learn one batch with the environments outside the compiled functions."""
+        """Roll out and learn one batch with the environments outside the compiled functions."""
         key, shuffle, steps = self._keys(learner.key)
         states, players = list(player.env), self._parts.split(player._replace(env=None))
         count = len(players)
@@ -219,50 +220,50 @@ class Trainer:
         for turn in range((self._ppo.steps + 1) * count):
             t, part = divmod(turn, count)
             if t > 0:
-                now = self._parts.take(states, part)
+                now = self._parts.result(states, part)
                 players[part], row = self._after(players[part], None, now, *acted[part], xp=np)
                 rows.append(row)
             if t < self._ppo.steps:
                 seen = self._to_device(_seen(players[part]))
                 acted[part] = self._act(learner.params, seen, steps[:, t], part=part)
                 chosen = self._actions(self._to_host(acted[part][0]), np)
-                self._parts.give(states, part, np.asarray(chosen))
+                self._parts.submit(states, part, np.asarray(chosen))
         stacked = self._joined(rows)
-        learner, stats = self._update(learner._replace(key=key), shuffle, stacked, player.memory)
+        learner, stats = self._update(learner._replace(key=key), shuffle, stacked, player.hidden)
         return learner, joined(players)._replace(env=tuple(states)), stats
 
     def _to_device(self, seen: Any) -> Any:
-        """Return what a policy acts on, where it acts: the compiled function takes it there."""
+        """Return the policy's inputs on its device: the compiled function moves them by itself."""
         return seen
 
     def _to_host(self, choice: Array) -> np.ndarray:
         return np.asarray(choice)
 
     def _joined(self, rows: list[_Row]) -> _Row:
-        """Return all parts' steps in turn as those of one batch, [T, S, N, ...], on the host."""
+        """Join the parts' steps, in turn, into one batch [T, S, N, ...] on the host."""
         parts = self._parts.lanes
 
         def filled(*leaves: Array) -> np.ndarray:
             seeds, _, *own = leaves[0].shape
             shape = (self._ppo.steps, seeds, self._ppo.lanes, *own)
-            made = np.empty(shape, leaves[0].dtype)
+            batch = np.empty(shape, leaves[0].dtype)
             for turn, leaf in enumerate(leaves):
-                made[turn // len(parts), :, parts[turn % len(parts)]] = leaf
-            return made
+                batch[turn // len(parts), :, parts[turn % len(parts)]] = leaf
+            return batch
 
         return jax.tree.map(filled, *rows)
 
     def _acted(
         self, params: Params, seen: Any, keys: Array, part: int = 0
     ) -> tuple[Array, Array, Array, Array]:
-        """Return what `_act` does, of all seeds in a part of their lanes."""
+        """Return the results of `_act` for all seeds in a part of their lanes."""
         act = partial(_act, self.policy, self._ppo.lanes, self._parts.lanes[part])
         return jax.vmap(act)(params, seen, keys)
 
     def _chunk(
         self, learner: Learner, player: _Player
     ) -> tuple[Learner, _Player, dict[str, Array]]:
-        """Play and learn several batches, all compiled; statistics come with leading [B]."""
+        """Roll out and learn several batches, all compiled; statistics have a leading [B]."""
 
         def batch(carry: Any, _: None) -> tuple[Any, dict[str, Array]]:
             learner, player = carry
@@ -273,7 +274,7 @@ class Trainer:
                 state, now = self._env.step(player.env, self._actions(choice, jnp))
                 return self._after(player, state, now, choice, *rest, xp=jnp)
 
-            before = player.memory
+            before = player.hidden
             player, rows = lax.scan(one, player, steps.swapaxes(0, 1))
             learner, stats = self._update(learner._replace(key=key), shuffle, rows, before)
             return (learner, player), stats
@@ -284,8 +285,8 @@ class Trainer:
 
     def _learners(self, seeds: list[int]) -> Learner:
         pairs = [jax.random.split(jax.random.key(np.uint32(seed))) for seed in seeds]
-        made = [self.policy.init(make) for make, _ in pairs]
-        params = {name: jnp.stack([one[name] for one in made]) for name in made[0]}
+        params_of = [self.policy.init(make) for make, _ in pairs]
+        params = {name: jnp.stack([one[name] for one in params_of]) for name in params_of[0]}
         optimizer = jax.vmap(self._optimizer.init)(params)
         return Learner(params, optimizer, jnp.stack([key for _, key in pairs]))
 
@@ -304,7 +305,7 @@ class Trainer:
         choice: Array,
         log_prob: Array,
         value: Array,
-        memory: Array,
+        hidden: Array,
         xp: Any,
     ) -> tuple[_Player, _Row]:
         """Return the player after a step, and the step as a row of the batch."""
@@ -314,15 +315,15 @@ class Trainer:
         total = player.total + reward
         ended = terminated | truncated
         row = _Row(
-            player.obs, player.legal, player.fresh, memory, choice, log_prob, value, reward,
-            terminated, truncated, _features(now.final_obs, lanes), total,
+            player.obs, player.legal, player.is_first, hidden, choice, log_prob, value,
+            reward, terminated, truncated, _features(now.final_obs, lanes), total,
         )  # fmt: skip
         player = _Player(
             state,
             _features(now.obs, lanes),
             _legal(now, lanes),
             ended,
-            memory,
+            hidden,
             xp.where(ended, xp.zeros_like(total), total),
         )
         return player, row
@@ -330,29 +331,29 @@ class Trainer:
     def _learn(
         self, learner: Learner, shuffle: Array, rows: _Row, before: Array
     ) -> tuple[Learner, dict[str, Array]]:
-        """Update one seed's policy from its batch [T, N, ...]; before: memory at its start."""
+        """Update one seed's policy from its batch [T, N, ...]. before: state at its start."""
         ppo, policy = self._ppo, self.policy
         ended: Array = rows.terminated | rows.truncated
-        # The observation that followed, of the same episode: `obs` already shows the next one.
-        memory = flat(rows.memory)
-        looks = policy.apply(
-            learner.params, memory, flat(rows.final_obs), jnp.zeros(len(memory), bool)
+        # The next observation of the same episode: after an end, `obs` is the next episode's.
+        hidden = flat(rows.hidden)
+        outputs = policy.apply(
+            learner.params, hidden, flat(rows.final_obs), jnp.zeros(len(hidden), bool)
         )
-        following = looks[2].reshape(ended.shape)
+        following = outputs[2].reshape(ended.shape)
         advantage = advantages(
             rows.reward, rows.value, following, rows.terminated, rows.truncated, ppo.gamma, ppo.lam
         )
         data = (
-            rows.obs, rows.legal, rows.fresh, rows.choice, rows.log_prob,
+            rows.obs, rows.legal, rows.is_first, rows.choice, rows.log_prob,
             advantage, advantage + rows.value,
         )  # fmt: skip
-        # Lane first: minibatches are whole lanes, so that memories can be replayed.
+        # Lane first: minibatches are whole lanes, so that hidden states can be replayed.
         lanes = jax.tree.map(lambda x: x.swapaxes(0, 1), data), before
 
         def minibatch(carry: Any, part: Any) -> tuple[Any, dict[str, Array]]:
             params, opt = carry
             grads, stats = jax.grad(partial(loss, policy, ppo), has_aux=True)(params, *part)
-            with jax.numpy_dtype_promotion("standard"):  # Optax raises a float to whole numbers
+            with jax.numpy_dtype_promotion("standard"):  # Optax raises a float to an integer power
                 updates, opt = self._optimizer.update(grads, opt, params)
             return (optax.apply_updates(params, updates), opt), stats
 
@@ -377,8 +378,8 @@ class Trainer:
 
 
 def _seen(player: _Player) -> tuple[Array, Array, Array, Array | None]:
-    """Return what a policy acts on; the environment's own state is not batched by seeds."""
-    return player.memory, player.obs, player.fresh, player.legal
+    """Return the policies' inputs; the environment's own state is not batched by seeds."""
+    return player.hidden, player.obs, player.is_first, player.legal
 
 
 def _features(obs: Array, grid: tuple[int, ...]) -> Array:
@@ -398,9 +399,9 @@ def _act(
     key: Array,
 ) -> tuple[Array, Array, Array, Array]:
     """Return a seed's choices in a part of its lanes, their log-probabilities, the values and the
-    memory after. A lane's noise does not depend on the part."""
-    *sight, legal = seen
-    memory, out, value = policy.apply(params, *sight)
+    new hidden state. A lane's noise does not depend on the part."""
+    *inputs, legal = seen
+    hidden, out, value = policy.apply(params, *inputs)
     choice = policy.sample(params, out, policy.noise(key, lanes)[part], legal)
     log_prob, _ = policy.log_prob_and_entropy(params, out, choice, legal)
-    return choice, log_prob, value, memory
+    return choice, log_prob, value, hidden

@@ -1,4 +1,4 @@
-"""What PPO minimises: the clipped objective on whole lanes, and GAE's advantages in it."""
+"""PPO's loss: the clipped objective on whole lanes, and its GAE advantages."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ def advantages(
     gamma: float,
     lam: float,
 ) -> Array:
-    """Return GAE's advantages f32[T, N].
+    """Return GAE advantages f32[T, N].
 
-    All are [T, N]. value: of the observation that was acted on. following: of the one that
-    came next in the same episode, `final_obs`. It counts after a truncation and not after a
-    termination; nothing is carried across the end of an episode.
+    All are [T, N]. value: value of the observation before the step. following: value of the next
+    observation of the same episode, `final_obs`; it counts after a truncation, but not after a
+    termination. Nothing is carried across the end of an episode.
     """
     delta = reward + gamma * jnp.where(terminated, 0.0, following) - value
     ended: Array = terminated | truncated
-    kept = gamma * lam * jnp.where(ended, 0.0, jnp.ones_like(delta))
+    decay = gamma * lam * jnp.where(ended, 0.0, jnp.ones_like(delta))
 
     def back(later: Array, now: tuple[Array, Array]) -> tuple[Array, Array]:
-        delta, kept = now
-        here = delta + kept * later
+        delta, decay = now
+        here = delta + decay * later
         return here, here
 
-    return lax.scan(back, jnp.zeros_like(delta[0]), (delta, kept), reverse=True)[1]
+    return lax.scan(back, jnp.zeros_like(delta[0]), (delta, decay), reverse=True)[1]
 
 
 def loss(
     policy: Policy, ppo: PPO, params: Params, data: Any, before: Array
 ) -> tuple[Array, dict[str, Array]]:
-    """Return PPO's loss on whole lanes [n, T, ...]; before: f32[n, M]."""
-    obs, legal, fresh, choice, old, advantage, target = jax.tree.map(
+    """Return PPO's loss on whole lanes [n, T, ...]; before: hidden state f32[n, M]."""
+    obs, legal, is_first, choice, old, advantage, target = jax.tree.map(
         lambda x: x.swapaxes(0, 1), data
     )
-    out, value = unroll(policy, params, before, obs, fresh)
-    given = [None if x is None else flat(x) for x in (out, choice, legal)]
-    log_prob, entropy = policy.log_prob_and_entropy(params, *given)
+    out, value = unroll(policy, params, before, obs, is_first)
+    outputs = [None if x is None else flat(x) for x in (out, choice, legal)]
+    log_prob, entropy = policy.log_prob_and_entropy(params, *outputs)
     ratio = jnp.exp(log_prob - old.ravel())
     gain = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
     gain = gain.ravel()
@@ -65,20 +65,20 @@ def loss(
 
 
 def unroll(
-    policy: Policy, params: Params, memory: Array, obs: Array, fresh: Array
+    policy: Policy, params: Params, hidden: Array, obs: Array, is_first: Array
 ) -> tuple[Array, Array]:
     """Return outputs [T, n, A] and values [T, n] of observations [T, n, K] in order."""
     if not policy.memory:
         steps, lanes, _ = obs.shape
         blank = jnp.zeros((steps * lanes, 0), jnp.float32)
-        _, out, value = policy.apply(params, blank, flat(obs), fresh.ravel())
+        _, out, value = policy.apply(params, blank, flat(obs), is_first.ravel())
         return out.reshape(steps, lanes, -1), value.reshape(steps, lanes)
 
-    def step(memory: Array, now: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        memory, out, value = policy.apply(params, memory, *now)
-        return memory, (out, value)
+    def step(hidden: Array, now: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+        hidden, out, value = policy.apply(params, hidden, *now)
+        return hidden, (out, value)
 
-    return lax.scan(step, memory, (obs, fresh))[1]
+    return lax.scan(step, hidden, (obs, is_first))[1]
 
 
 def flat(x: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Trained policies playing in any backend: the network in NumPy, the first episode of each lane.
+"""Rollouts of trained policies in any backend: the network in NumPy, each lane's first episodes.
 
-S policies play E lanes each in one batch of environments. Taking the first episode of each
-lane, not the first to finish, keeps short ones from being over-represented.
+S policies play E lanes each in one batch of environments. Taking the first episode of each lane,
+not the first to finish, keeps short episodes from being over-represented.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from twinstep.plans import Transfer
 from twinstep.rl.policies import Params, Policy
 from twinstep.rl.versus import Arena, joint_actions
 
-#: What must agree while two backends play; `obs` as it was at an episode's end.
+#: Fields that must agree while two backends play; `obs` as it was at an episode's end.
 _HEADS = ("final_obs", "reward", "terminated", "truncated", "legal")
 
 
@@ -36,19 +36,19 @@ class PolicyBatch(NamedTuple):
         return len(self.params["actor_b"])
 
     def random(self) -> PolicyBatch:
-        """Return one policy that is uniform over legal actions (real ones: wide Gaussians)."""
+        """Return one policy that is uniform over legal actions (real actions: wide Gaussians)."""
         return PolicyBatch(self.policy, {n: np.zeros_like(v[:1]) for n, v in self.params.items()})
 
 
 class Episodes(NamedTuple):
-    """Outcomes. scores: f64[S, E], of finished episodes or up to the cut. finished: bool[S, E]."""
+    """Outcomes. scores: f64[S, E], up to the end or the horizon. finished: bool[S, E]."""
 
     scores: np.ndarray
     finished: np.ndarray
 
 
 class _Table:
-    """One backend with a cast playing in it."""
+    """One backend in which a batch of policies plays."""
 
     def __init__(
         self, env: Arena, cast: PolicyBatch, seeds: np.ndarray, noise: Sequence[int]
@@ -56,20 +56,20 @@ class _Table:
         self._env, self._cast = env, cast
         self._grid = (cast.size, len(seeds) // cast.size)
         self._rng = np.random.default_rng(list(noise))
-        self._memory = cast.policy.blank(*self._grid)
+        self._hidden = cast.policy.blank(*self._grid)
         self.state, self.now = env.reset(seeds)
         self.ended = np.ones(len(seeds), bool)
         self.actions: np.ndarray = np.zeros(0)
 
     def step(self) -> None:
-        """Draw actions and play them. The noise does not depend on what was seen."""
+        """Draw actions and play them. The noise does not depend on the observations."""
         policy, params = self._cast
         legal = self.now.legal
         if legal is not None:
             legal = np.asarray(legal).reshape(*self._grid, -1)
         obs = np.asarray(self.now.obs).reshape(*self._grid, -1).astype(np.float32)
-        fresh = self.ended.reshape(self._grid)
-        self._memory, out, _ = policy.apply(params, self._memory, obs, fresh, np)
+        is_first = self.ended.reshape(self._grid)
+        self._hidden, out, _ = policy.apply(params, self._hidden, obs, is_first, np)
         noise = policy.numpy_noise(self._rng, *self._grid)
         choice = policy.sample(params, out, noise, legal, np)
         self.actions = policy.actions(choice.reshape(-1, *choice.shape[2:]), np)
@@ -87,12 +87,12 @@ def play(
 ) -> Episodes:
     """Play the first `games` episodes of each lane, from seeds u32[S * L, 2]. Actions are sampled.
 
-    env: made with same-step auto-reset. noise: seed of the sampling. E of the result is L * games.
+    env: with same-step auto-reset. noise: seed of the sampling. E of the result is L * games.
     """
     table = _Table(env, cast, seeds, noise)
     lanes = np.arange(len(seeds))
     place = np.zeros(len(seeds), int)
-    # One more column for what lanes play while others still need it.
+    # One more column for the surplus episodes of lanes while others still play.
     scores = np.zeros((len(seeds), games + 1))
     for _ in range(env.contract.horizon * games):
         table.step()
@@ -115,7 +115,7 @@ def play_both(
 ) -> Outcome:
     """Play the same first episodes in both, from seeds u32[S * E, 2], with the same noise.
 
-    Each side's policy sees its own side's observations. Returns where the games first differ,
+    Each side's policy sees its own side's observations. Returns the first difference of the games
     in any observation, mask, action, reward or end, bit for bit.
     """
     tables = [_Table(env, cast, seeds, noise) for env in (oracle, candidate)]
@@ -142,9 +142,9 @@ def play_both(
         for table in tables:
             table.step()
         # Equal observations and noise give equal actions, so that one list serves both.
-        played = [joint_actions(table.state, table.actions) for table in tables]
-        history.append(played[0])
-        assert np.array_equal(played[0][running], played[1][running])
+        joint = [joint_actions(table.state, table.actions) for table in tables]
+        history.append(joint[0])
+        assert np.array_equal(joint[0][running], joint[1][running])
         outcome.steps += int(running.sum())
         compare(step + 1, _HEADS)
         running &= ~tables[0].ended
@@ -154,7 +154,7 @@ def play_both(
 
 
 def _wrong(one: Array | None, other: Array | None, running: np.ndarray) -> np.ndarray:
-    """Return bool[N], which of the running lanes differ."""
+    """Return bool[N], True for running lanes that differ."""
     if one is None and other is None:
         return np.zeros_like(running)
     one, other = np.asarray(one), np.asarray(other)
@@ -170,6 +170,6 @@ def _with_player(env: Arena, history: list[np.ndarray], lane: int) -> np.ndarray
 
 
 def environment_seeds(kind: int, count: int) -> np.ndarray:
-    """Return u32[count, 2]; kinds never meet."""
+    """Return u32[count, 2]; the seeds of different kinds are disjoint."""
     words = np.arange(count, dtype=np.uint32) + np.uint32(kind << 28)
     return np.stack([words, np.zeros_like(words)], -1)

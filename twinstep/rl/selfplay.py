@@ -1,4 +1,4 @@
-"""A game of two in which one policy plays both sides: 2 N lanes of one player each."""
+"""Self-play: one policy plays both sides of a two-player game, as 2 N single-player lanes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from twinstep.rl.versus import Game, on_host
 
 
 class SelfPlayState(NamedTuple):
-    """inner: the environment's. asked: bool[N, 2], who decides. potential: f32[2 N]."""
+    """inner: the environment's. acting: bool[N, 2], who decides. potential: f32[2 N]."""
 
     inner: Any
-    asked: Array
+    acting: Array
     potential: Array
 
 
 class SelfPlay(Game):
-    """An environment of two, both of whose players are lanes; see env.Env for what is alike.
+    """A two-player environment both of whose players are lanes; otherwise like env.Env.
 
-    Lanes 2 k and 2 k + 1 are the first and the second player of game k. Who is not asked has an
-    empty legal action mask: what the policy draws there is not played, and teaches it nothing.
+    Lanes 2 k and 2 k + 1 are the first and the second player of game k. A player who does not act
+    has an empty legal action mask: the action drawn there is not played and gives no gradient.
     """
 
     def __init__(
@@ -46,29 +46,29 @@ class SelfPlay(Game):
         inner, now = self._env.reset(np.asarray(seeds, np.uint32)[::2])
         now = on_host(now)
         shown = _lanes(now, np)
-        return SelfPlayState(inner, _asked(now), self._worth(shown.obs, np)), shown
+        return SelfPlayState(inner, _acting(now), self._worth(shown.obs, np)), shown
 
     def step(self, state: SelfPlayState, actions: Array) -> tuple[SelfPlayState, TimeStep]:
         """Apply actions i32[2 N] or [2 N, 1]."""
         xp: Any = jnp if isinstance(actions, Tracer) else np
-        played = actions.reshape(-1, 2).astype(np.int32)
-        played = xp.where(state.asked, played, xp.zeros_like(played))
-        inner, now = self._env.step(state.inner, played)
+        joint = actions.reshape(-1, 2).astype(np.int32)
+        joint = xp.where(state.acting, joint, xp.zeros_like(joint))
+        inner, now = self._env.step(state.inner, joint)
         now = now if xp is jnp else on_host(now)
         shown = _lanes(now, xp)
         here = self._worth(shown.obs, xp)
         ended = shown.terminated | shown.truncated
         reward = self._paid(shown.reward, ended, state.potential, here, xp)
-        return SelfPlayState(inner, _asked(now), here), shown._replace(reward=reward)
+        return SelfPlayState(inner, _acting(now), here), shown._replace(reward=reward)
 
 
-def _asked(now: TimeStep) -> Array:
+def _acting(now: TimeStep) -> Array:
     assert now.legal is not None, "asked of masked games only"
     return now.legal.any(-1)
 
 
 def _lanes(now: TimeStep, xp: Any) -> TimeStep:
-    """Return the step of N games as that of 2 N lanes."""
+    """Return the step of N games as a step of 2 N lanes."""
 
     def own(values: Array) -> Array:
         return values.reshape(len(values) * 2, *values.shape[2:])

@@ -1,7 +1,8 @@
-"""Training on several devices: every array has its lanes, or its training seeds, spread over them.
+"""Training on several devices: arrays are sharded along their lanes or their training seeds.
 
-Where the devices divide the seeds, each device trains policies of its own, and nothing is sent.
-Else one policy's lanes are spread, and the compiled program adds up the gradients across devices.
+If the number of devices divides the seeds, each device trains its own policies without
+communication. Otherwise one policy's lanes are sharded, and the compiled program sums gradients
+across devices.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _AXIS = "lanes"
 
 
 def mesh_of(devices: int, seeds: int, lanes: int) -> Mesh | None:
-    """Return the mesh of all devices, of several processes too; None for a single one.
+    """Return the mesh of all devices, of several processes too; None for a single device.
 
-    devices: how many, 0 for all there are. UserError where they cannot share the work alike.
+    devices: their number, 0 for all. UserError if they cannot share the work evenly.
     """
-    found = jax.devices()
-    count = devices or len(found)
-    if not 1 <= count <= len(found):
-        raise UserError(f"--devices {count}: there are {len(found)}")
+    available = jax.devices()
+    count = devices or len(available)
+    if not 1 <= count <= len(available):
+        raise UserError(f"--devices {count}: there are {len(available)}")
     if count == 1:
         return None
     if seeds % count and (seeds > 1 or lanes % count):
@@ -33,16 +34,16 @@ def mesh_of(devices: int, seeds: int, lanes: int) -> Mesh | None:
             f"{count} devices cannot share {seeds} seeds of {lanes} lanes alike: a multiple of "
             f"{count} seeds, or one seed of a multiple of {count} lanes"
         )
-    return Mesh(np.array(found[:count]), (_AXIS,))
+    return Mesh(np.array(available[:count]), (_AXIS,))
 
 
 def spread(mesh: Mesh, learner: Any, player: Any) -> tuple[Any, Any]:
-    """Return ppo.Trainer's two sides on the mesh's devices.
+    """Return ppo.Trainer's learner and player on the mesh's devices.
 
-    Leaves of the learner have the seeds first, [S, ...]; those of the player [S, N, ...], but the
-    environment's own, which has S * N lanes along its leaves' first or last axis.
+    Leaves of the learner are [S, ...], those of the player [S, N, ...]; leaves of the environment's
+    own state have S * N lanes along their first or last axis.
     """
-    seeds, lanes = player.fresh.shape
+    seeds, lanes = player.is_first.shape
     apart = not seeds % mesh.size
     axis = 0 if apart else 1
 
@@ -64,17 +65,17 @@ def _place(mesh: Mesh, leaf: Any, axis: int | None) -> Any:
 
 
 def _placed(leaf: Any, sharding: NamedSharding) -> Any:
-    """Return an array where it belongs; each process has all of it and gives its own part."""
+    """Return an array with a sharding; each process holds all of it and places its own part."""
     if jax.process_count() == 1:
         return jax.device_put(leaf, sharding)
     if isinstance(leaf, jax.Array) and jax.numpy.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(_placed(jax.random.key_data(leaf), sharding))
-    held = np.asarray(leaf)
-    return jax.make_array_from_callback(held.shape, sharding, lambda part: held[part])
+    values = np.asarray(leaf)
+    return jax.make_array_from_callback(values.shape, sharding, lambda part: values[part])
 
 
 def whole(tree: Any, mesh: Mesh | None) -> Any:
-    """Return a tree whose every array this process holds in full. All of them must ask for it."""
+    """Return a tree with all arrays in full on this process. All processes must call it."""
     if mesh is None or jax.process_count() == 1:
         return tree
-    return jax.jit(lambda held: held, out_shardings=NamedSharding(mesh, PartitionSpec()))(tree)
+    return jax.jit(lambda full: full, out_shardings=NamedSharding(mesh, PartitionSpec()))(tree)

@@ -1,7 +1,7 @@
-"""Games of two players as one of them sees them: the other one's moves belong to the environment.
+"""Two-player games as single-player environments: the opponent is part of the environment.
 
 A player is a pure function `player(obs[N, ...], legal[N, A], word u32[N], xp) -> i32[N]`, the same
-code for NumPy and JAX; `word` is a random number of its own for every decision.
+code for NumPy and JAX; `word` is an independent random number for every decision.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from twinstep._lib.hashing import words
 from twinstep.contract import Contract
 from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep
@@ -33,23 +34,10 @@ def player_of(env: Environment, name: str) -> Player:
     return registry.load_object(env.players[name])
 
 
-def words(seeds: Array, count: Array, salt: int, xp: Any) -> Array:
-    """Return u32[N] that look random in (seeds u32[N, 2], count u32[N], salt)."""
-    x = seeds[..., 0] * np.uint32(0x9E3779B1) + seeds[..., 1] * np.uint32(0x85EBCA77)
-    return mixed(x + (count * np.uint32(8) + np.uint32(salt)) * np.uint32(0xC2B2AE3D))
-
-
-def mixed(x: Array) -> Array:
-    """Return u32 words that look random in u32 words of any shape."""
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
-    return x ^ (x >> np.uint32(16))
-
-
 class VersusState(NamedTuple):
-    """inner: the environment's. obs: what the other player sees, [N, ...]. legal: bool[N, 2, A].
+    """inner: the environment's. obs: the opponent's observation, [N, ...]. legal: bool[N, 2, A].
 
-    seeds: u32[N, 2], of the lanes, for the other's random numbers. count: u32[N], steps so far.
+    seeds: u32[N, 2], of the lanes, for the opponent's random numbers. count: u32[N], steps so far.
     played: i32[N, 2], the latest actions of both. potential: f32[N], of the present state.
     """
 
@@ -68,11 +56,11 @@ def joint_actions(state: Any, actions: np.ndarray) -> np.ndarray:
 
 
 class Game:
-    """What an environment of two shows to policies of one player, and what it pays them.
+    """The observations and rewards of a two-player environment for single-player policies.
 
-    A game is worth 1 to who wins it, 1/2 in a tie and 0 else, paid with its last step: the mean
-    return is the win rate. potential: obs[N, ...], xp -> f32[N], pays its increase in addition
-    (shaping; 0 where a game ends, so that no policy is better for it); None for nothing.
+    The last step of a game pays 1 for a win, 1/2 for a tie and 0 for a loss: the mean return is the
+    win rate. potential: obs[N, ...], xp -> f32[N], whose increase is paid in addition (shaping; 0
+    where a game ends, so that the optimal policies stay the same); None for no shaping.
     """
 
     def __init__(
@@ -89,7 +77,7 @@ class Game:
         self.dtype, self.platform = env.dtype, env.platform
 
     def close(self) -> None:
-        """Free what the environment holds."""
+        """Free the environment's resources."""
         self._env.close()
 
     def _worth(self, obs: Array, xp: Any) -> Array:
@@ -98,9 +86,9 @@ class Game:
         return self._potential(obs, xp)
 
     def _paid(self, reward: Array, ended: Array, before: Array, here: Array, xp: Any) -> Array:
-        """Return what a step pays, f32[N].
+        """Return the reward of a step, f32[N].
 
-        reward: the environment's, f32[N]. before, here: what the potential was and is.
+        reward: the environment's, f32[N]. before, here: the potential before and after the step.
         """
         won = (reward + np.float32(1)) * np.float32(0.5)
         paid = xp.where(ended, won, xp.zeros_like(won))
@@ -110,7 +98,7 @@ class Game:
 
 
 class OpponentWrapper(Game):
-    """An environment of two as its first player sees it; see env.Env for what is alike."""
+    """A two-player environment as its first player sees it; otherwise like env.Env."""
 
     def __init__(
         self,
@@ -142,15 +130,15 @@ class OpponentWrapper(Game):
     def step(self, state: VersusState, actions: Array) -> tuple[VersusState, TimeStep]:
         """Apply actions i32[N] or [N, 1] of the first player.
 
-        Inside a trace the other player is traced, too; outside it plays in NumPy, so that all games
-        in one environment share that one's compiled step.
+        Inside a trace the opponent is traced, too. Outside it plays in NumPy, so that all opponents
+        of one environment share its compiled step.
         """
         traced = isinstance(actions, Tracer)
         xp: Any = jnp if traced else np
         word = words(state.seeds, state.count, 1, xp)
         theirs = self._other(state.obs, state.legal[:, 1], word, xp)
         played = xp.stack([actions.reshape(-1).astype(np.int32), theirs.astype(np.int32)], 1)
-        # A policy draws something even where it is not asked.
+        # A policy draws an action even where it does not act.
         played = xp.where(state.legal.any(-1), played, xp.zeros_like(played))
         inner, now = self._env.step(state.inner, played)
         now = now if traced else on_host(now)
@@ -190,14 +178,14 @@ def _legal(now: TimeStep) -> Array:
     return now.legal
 
 
-#: Where one policy plays: an environment of one player, or of two with the other one inside.
+#: Environments of one policy: with one player, or with two and the opponent inside.
 Arena = Env | OpponentWrapper
 
 
 def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) -> np.ndarray:
-    """Let two players play; return what each game was worth to the first, f64[K].
+    """Let two players play; return the score of each game for the first, f64[K].
 
-    Each of `lanes` plays the same number of games, its first ones, at least `games` in all.
+    Each of `lanes` plays the same number of games, its first ones, at least `games` in total.
     """
     game = OpponentWrapper(env, other)
     seeds = np.stack([np.arange(lanes, dtype=np.uint32), np.full(lanes, 7 << 28, np.uint32)], -1)

@@ -1,8 +1,8 @@
-"""What a candidate's process may not do, and what its compiled programs may not contain.
+"""Forbid a candidate's process, and its compiled programs, to reach beyond computing.
 
 Static checks of its files come first (screening.py); this is the second line. An audit hook cannot
-be taken off again, but C code that a candidate loads would pass below it: what may be loaded is
-screened, and whoever wants a wall puts bubblewrap around the process.
+be removed, but C code that a candidate loads passes below it. The files that it may load are
+screened. Bubblewrap around the process is the real boundary.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _WRITES = set("wax+")
 
 
 class Forbidden(RuntimeError):
-    """The candidate tried what a candidate may not do."""
+    """The candidate tried a forbidden operation."""
 
 
 def begin(pipe: int) -> None:
     """Forbid this process to open files for writing, traces, sockets and processes, from now on.
 
-    The folder of JAX's own compiled programs stays open. pipe: the descriptor that stays open.
+    Writing stays allowed in the folder of JAX's own compiled programs. pipe: the open descriptor.
     """
     compiled, cache = compiled_dir(), cache_dir()
 
@@ -63,7 +63,7 @@ def _look_at_file(args: tuple[Any, ...], compiled: Path, cache: Path) -> None:
 
 
 def _of_jax(event: str, args: tuple[Any, ...], compiled: Path) -> bool:
-    """Whether JAX moves or removes a compiled program of its own."""
+    """Return True if JAX moves or removes a compiled program of its own."""
     files = [arg for arg in args if isinstance(arg, str | bytes)]
     moves = event.startswith(("os.remove", "os.rename", "shutil."))
     return moves and all(_within(Path(str(file)), compiled) for file in files)
@@ -74,7 +74,7 @@ def _within(path: Path, folder: Path) -> bool:
 
 
 def refused_programs(candidate: Any) -> list[str]:
-    """Return what the programs of a JAX candidate contain that they may not, a line each."""
+    """Return the forbidden contents of a JAX candidate's programs, a line each."""
     pure = getattr(candidate, "pure", None)
     if pure is None:
         return []
@@ -108,7 +108,7 @@ def _programs(candidate: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:
-    """Return all equations of a jaxpr, those within others too."""
+    """Return all equations of a jaxpr, nested ones included."""
     inner = getattr(jaxpr, "jaxpr", jaxpr)
     for equation in inner.eqns:
         yield equation

@@ -22,7 +22,7 @@ class _Refusal(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Refuse what belongs to the oracle; leave everything else to the other finders."""
+        """Refuse the oracle's modules; leave all others to the other finders."""
         if _within(fullname, self._packages):
             raise ImportError(
                 f"{fullname} belongs to the oracle, and a candidate shares nothing with it but "
@@ -34,9 +34,9 @@ class _Refusal(MetaPathFinder):
 class Isolation:
     """A context in which imports of the oracle are refused, entered around every call.
 
-    Refused are the oracle's bridge and the packages it drives. Modules of theirs that this
-    process has imported already are put aside meanwhile. The bridge's package is not refused
-    to a candidate that lives in it, as in a project of one file.
+    It refuses the oracle's bridge and the packages that the bridge drives, and sets aside those of
+    their modules that this process has imported. A candidate inside the bridge's package may import
+    that package, as in a project of one file.
     """
 
     def __init__(self, pair: Pair) -> None:

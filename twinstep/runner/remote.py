@@ -1,27 +1,24 @@
-"""The harness' side of a candidate in its own process: it looks like the candidate itself."""
+"""The harness's side of a candidate in its own process: a stand-in with the same methods."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import subprocess
 import tempfile
 import weakref
-from multiprocessing import Pipe
 from typing import Any
 
 import numpy as np
 
+from twinstep._lib.rpc import ChildProcess, Ended, Silent, ending
 from twinstep._lib.spawn import child_command
 from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.protocols import ModuleCall
 from twinstep.runner import server
-from twinstep.runner.wire import Garbled, Held, pack, unpack
+from twinstep.runner.wire import WIRE, Garbled, Held
 
-#: What a candidate's process gets to know of this one's environment.
+#: The environment variables that a candidate's process inherits.
 KNOWN = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "TWINSTEP_CACHE", "PYTHONPATH",
     "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
@@ -29,7 +26,7 @@ KNOWN = (
 
 
 class CandidateDied(Exception):
-    """The candidate's process ended, hung or sent what is no answer."""
+    """The candidate's process ended, hung or sent an invalid answer."""
 
 
 class RemoteState:
@@ -43,17 +40,16 @@ class RemoteState:
 class RemoteCandidate:
     """A Candidate (see protocols.py) whose code runs in another process.
 
-    It has the optional methods that the candidate has, but those of auto-reset. Whatever the
-    candidate raises comes back under its own name; CandidateDied is raised if its process ends,
-    says nothing for the candidate's `limit`, or sends what is no answer. A process that has died
-    stays dead.
+    It has the candidate's optional methods except those of auto-reset. An exception of the
+    candidate comes back under its own name. CandidateDied is raised if the process ends, stays
+    silent for the candidate's `limit`, or sends an invalid answer. A dead process is not restarted.
     """
 
     def __init__(self, pair: Pair) -> None:
-        self._process, self._pipe = _started()
+        self._child = _started()
         self._freed: list[int] = []
         self._limit = pair.candidate.limit
-        self._close = weakref.finalize(self, _end, self._process, self._pipe)
+        self._close = weakref.finalize(self, self._child.kill)
         subject = pair.subject
         about = self._exchange(
             (
@@ -69,7 +65,7 @@ class RemoteCandidate:
     def _adopt(self, about: dict[str, Any], side: int) -> None:
         self.dtype, self.platform = str(about["dtype"]), str(about["platform"])
         self.any_size = bool(about["any_size"])
-        #: What its compiled programs contain that they may not, a line each.
+        #: The forbidden contents of its compiled programs, a line each.
         self.refused = [str(line) for line in about["refused"]]
         self._about, self._side = about, side
         for name in about["methods"]:
@@ -112,7 +108,7 @@ class RemoteCandidate:
 
     def _eager(self) -> RemoteCandidate:
         other = object.__new__(RemoteCandidate)
-        other._process, other._pipe, other._freed = self._process, self._pipe, self._freed
+        other._child, other._freed = self._child, self._freed
         other._close, other._limit = self._close, self._limit
         other._adopt(self._about, int(self._ask("eager")))
         return other
@@ -134,33 +130,20 @@ class RemoteCandidate:
 
     def _exchange(self, request: tuple[Any, ...]) -> Any:
         try:
-            self._pipe.send_bytes(pack(request))
-            if not self._pipe.poll(self._limit):
-                self._close()
-                raise CandidateDied(f"its process said nothing for {self._limit:g} s")
-            answer = unpack(self._pipe.recv_bytes())
-            kind, *rest = answer
-        except (OSError, EOFError):
-            raise CandidateDied(self._how_it_ended()) from None
+            kind, *rest = self._child.ask(request, self._limit)
+        except Silent:
+            self._close()
+            raise CandidateDied(f"its process said nothing for {self._limit:g} s") from None
+        except Ended as end:
+            text = f"its process {ending(end.code, 'ended by itself')}"
+            raise CandidateDied(text) from None
         except (Garbled, TypeError, ValueError) as error:
             self._close()
             raise CandidateDied(f"its process sent what is no answer ({error})") from None
-        except KeyboardInterrupt:
-            self._close()
-            raise
         if kind == "ok":
             return rest[0]
         name, text, trace = (str(part) for part in rest)
         raise _named(name, trace)(text)
-
-    def _how_it_ended(self) -> str:
-        try:
-            code = self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            return "its process closed its pipe"
-        if code < 0:
-            return f"its process crashed ({signal.Signals(-code).name})"
-        return f"its process ended by itself with exit code {code}"
 
 
 def _named(name: str, trace: str) -> type[Exception]:
@@ -172,26 +155,15 @@ def _named(name: str, trace: str) -> type[Exception]:
     return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
 
 
-def _started() -> tuple[subprocess.Popen[bytes], Any]:
-    ours, theirs = Pipe()
-    process = subprocess.Popen(
-        child_command(server.__name__, theirs.fileno()),
-        pass_fds=[theirs.fileno()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        # Python would write what it compiled beside the sources.
-        env={n: os.environ[n] for n in KNOWN if n in os.environ} | {"PYTHONDONTWRITEBYTECODE": "1"},
-        # Nothing of the project lies in its folder.
+def _started() -> ChildProcess:
+    passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    return ChildProcess.run(
+        lambda descriptor: child_command(server.__name__, descriptor),
+        # Python would write its bytecode next to the sources.
+        passed | {"PYTHONDONTWRITEBYTECODE": "1"},
+        # A folder without files of the project.
         cwd=tempfile.gettempdir(),
-        start_new_session=True,
+        codec=WIRE,
+        log=False,
+        group=True,
     )
-    theirs.close()
-    return process, ours
-
-
-def _end(process: subprocess.Popen[bytes], pipe: Any) -> None:
-    pipe.close()
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -1,4 +1,4 @@
-"""Run a candidate as the harness needs it: checked frames, any length, any optional method."""
+"""Run a candidate for the harness: checked frames, any length, any optional method."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken, UserError
 from twinstep.frames import Frame, Start, flatten, take_lanes
-from twinstep.inputs.batching import WINDOW, few_of, lanes_of
+from twinstep.inputs.batching import WINDOW, chunk_lanes, replay_batch
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import package_folder
 from twinstep.protocols import ModuleCall, offers
 from twinstep.runner.import_guard import Isolation
 
-#: Calls of a module that are made together.
+#: Rows per batch of module calls.
 CALLS = 256
-#: Lanes that are loaded and played together at most.
+#: The most lanes that are loaded and played together.
 LOADED = 4096
-#: Of a compiled candidate more than level 3 replays at once come in multiples of this.
+#: A compiled candidate's batches above level 3's size are padded to multiples of this.
 FILLED = 32
 
 
@@ -35,9 +35,9 @@ def broken_by(
 ) -> CandidateBroken | None:
     """Return an error that came out of a candidate's own files as its failure, else None.
 
-    For what is called without a Runner, as `make` does. Whatever it raises is meant, a skip too;
-    but a UserError is about the project, whose contract may lie in the same file, unless the same
-    calls of the same project were answered before.
+    For candidates called without a Runner, as by `make`. Every exception counts, pytest's skip
+    included. A UserError is about the project, whose contract may be in the same file, unless the
+    same calls of the same project succeeded before.
     """
     if isinstance(error, CandidateBroken):
         return error
@@ -81,7 +81,7 @@ class Runner:
 
     @classmethod
     def isolated(cls, pair: Pair) -> Runner:
-        """Build the pair's candidate in a process of its own; see isolated/client.py.
+        """Build the pair's candidate in a process of its own; see remote.py.
 
         Raises CandidateBroken if it cannot be built, or if its programs may not be trusted.
         """
@@ -112,7 +112,7 @@ class Runner:
         return cls(pair.subject.contract, candidate, pair.candidate.name, isolation)
 
     def offers(self, method: str) -> bool:
-        """Whether the candidate has the optional method."""
+        """Return True if the candidate has the optional method."""
         return offers(self.candidate, method)
 
     def eager(self) -> Runner:
@@ -135,8 +135,8 @@ class Runner:
     def rollout(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply actions [T, N, P, ...]; frames path -> [T, N, ...].
 
-        Uses the candidate's own rollout if it has one. T is padded to the window's length for a
-        candidate that is compiled for sizes, so that this is done once.
+        Uses the candidate's own rollout if it has one. For a candidate that is compiled for each
+        size, T is padded to the window's length, so that it compiles once.
         """
         if not self.offers("rollout"):
             return self.step_loop(state, actions)
@@ -171,7 +171,7 @@ class Runner:
         return self._guard("load", lambda: self.candidate.load(states))
 
     def present(self, state: Any) -> dict[str, np.ndarray]:
-        """Return the state's own fields [N, ...], hidden ones too, nothing played."""
+        """Return the state's own fields [N, ...], hidden ones included, without a step."""
         frame = self._guard("give its frame", lambda: self.candidate.frame(state))
         lanes = self._guard("give its frame", lambda: len(np.asarray(frame.reward)))
         if not isinstance(frame.state, Mapping):
@@ -194,12 +194,12 @@ class Runner:
     ) -> dict[str, np.ndarray]:
         """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...].
 
-        More than LOADED lanes are played in parts, and of a compiled candidate few are filled up
-        with copies of the first ones, so that it is compiled for few sizes: if it can be, for
-        that in which level 3 replays.
+        More than LOADED lanes are played in parts. A compiled candidate's batch is padded with
+        copies of
+        its first lanes, so that few sizes are compiled: level 3's own where that suffices.
         """
         parts, lanes = [], actions.shape[1]
-        filled = max(lanes_of(self.contract), -(-lanes // FILLED) * FILLED)
+        filled = max(chunk_lanes(self.contract), -(-lanes // FILLED) * FILLED)
         filled = lanes if self._any_size else filled
         order = np.arange(filled) % lanes
         for begin in range(0, filled, LOADED):
@@ -211,8 +211,8 @@ class Runner:
     def call(self, module: str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Evaluate a module on inputs with a leading N, checked against its declared outputs.
 
-        The candidate is asked for CALLS rows at a time, the last ones filled up with copies of
-        the first, so that a compiled candidate is compiled once.
+        The candidate gets CALLS rows at a time, the last batch padded with copies of the first row,
+        so that a compiled candidate compiles once.
         """
         lanes = len(next(iter(inputs.values())))
         order = np.arange(-(-lanes // CALLS) * CALLS) % lanes
@@ -259,7 +259,7 @@ class Runner:
     def replays(self, trials: list[tuple[Start, np.ndarray]]) -> list[dict[str, np.ndarray]]:
         """Play given actions [T, P, ...] from each single start; frames path -> [T + 1, ...]."""
         out: list[dict[str, np.ndarray]] = []
-        few = few_of(self.contract)
+        few = replay_batch(self.contract)
         for begin in range(0, len(trials), few):
             group = trials[begin : begin + few]
             longest = max(len(actions) for _, actions in group)
@@ -301,7 +301,7 @@ class Runner:
             for path in self._compared
         }
         self._require(what, named, expected, leading)
-        # A copy: the candidate may use its buffers again. A rollout's are read before it does.
+        # A copy: the candidate may reuse its buffers. A rollout's are read before that.
         keep = np.asarray if what == "rollout" else np.array
         return {path: keep(named[path]) for path in self._compared}
 
@@ -334,7 +334,7 @@ class Runner:
             return _guard(what, act)
 
     def _narrower(self, got: np.dtype, want: np.dtype) -> bool:
-        """A float32 candidate may answer a float64 contract; its gate says what that is worth."""
+        """Accept a float32 candidate of a float64 contract; its gate decides the tolerance."""
         return want.kind == "f" and got == np.dtype(self.dtype)
 
 
@@ -378,13 +378,13 @@ def _first_line(error: BaseException) -> str:
 
 
 def _guard(what: str, act: Callable[[], Any]) -> Any:
-    """Run the candidate's code. Whatever it raises is its own failure, pytest's skip included."""
+    """Run the candidate's code. Every exception is its failure, pytest's skip included."""
     try:
         return act()
     except (CandidateBroken, KeyboardInterrupt):
         raise
     except BaseException as error:
         text = f"the candidate cannot {what}: {type(error).__name__}: {_first_line(error)}"
-        # One in a process of its own sends its traceback along.
+        # A candidate in its own process sends its traceback along.
         detail = getattr(error, "detail", None) or traceback.format_exc()
         raise CandidateBroken(text, detail) from error

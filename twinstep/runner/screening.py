@@ -1,8 +1,8 @@
-"""What an agent's files may be and say, read before any of them is imported or built.
+"""Screen an agent's files before any of them is imported or built.
 
-The first line of three: guard.py watches the process that runs them, and what they return is
-compared in another process. It names what it refuses by file and line, so that an agent that did
-not mean it can mend it.
+This is the first line of three: guard.py watches the process that runs the files, and another
+process compares their results. Each refusal names file and line, so that an agent can fix an
+honest mistake.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Suffixes of files that an implementation is made of.
+#: Suffixes of an implementation's files.
 SOURCES = (".py", ".csv", ".json", ".toml", ".md", ".rs", ".lock")
 #: Files that Python, pytest or cargo would run or read by their name alone.
 NAMES = (
@@ -25,7 +25,7 @@ NAMES = (
     "config.toml",
 )
 _TESTS = re.compile(r"(test_.*|.*_test)\.py")
-#: Packages that a JAX candidate may import, beside itself and the contracts.
+#: Packages that a JAX candidate may import in addition to itself and the contracts.
 PACKAGES = (
     "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.frames",
     "twinstep.Contract", "twinstep.Frame", "twinstep.JaxCandidate", "twinstep.ModuleCall",
@@ -41,9 +41,9 @@ _ATTRIBUTES = (
     "mkdir", "rmdir", "touch", "__globals__", "__builtins__", "__subclasses__", "__code__",
     "__closure__", "__loader__", "__spec__", "__mro__", "__bases__",
 )  # fmt: skip
-#: Numbers and texts that a Python file may hold before it is a table, and bytes of a data file.
+#: The most numbers and texts in a Python file that is no table, and the most bytes of a data file.
 CONSTANTS, TABLE_BYTES = 1500, 1 << 17
-#: Bytes of all data files together.
+#: The most bytes of all data files together.
 TABLES_BYTES = 1 << 18
 _RUST = (
     (r"\bstd\s*::\s*(process|net|fs|env|os)\b", "no processes, sockets, files or environment"),
@@ -57,7 +57,7 @@ _RUST = (
 
 @dataclass(frozen=True)
 class Refused:
-    """What is refused. place: `generated/pong/step.py:12`, or the file alone. why: a sentence."""
+    """One refusal. place: `generated/pong/step.py:12`, or the file alone. why: a sentence."""
 
     place: str
     why: str
@@ -67,27 +67,27 @@ class Refused:
 
 
 def screen(root: Path, files: Iterable[Path], own: Sequence[str]) -> list[Refused]:
-    """Return what is refused of files below root, sorted by place; [] if all may run.
+    """Return the refusals of files below root, sorted by place; [] if all may run.
 
-    own: import packages that the files themselves make up.
+    own: import packages that consist of these files.
     """
-    found: list[Refused] = []
+    refusals: list[Refused] = []
     files = sorted(files)
     tables = [p.lstat().st_size for p in files if p.suffix in (".csv", ".json", ".toml")]
     if sum(tables) > TABLES_BYTES:
         why = f"{sum(tables)} bytes of tables, more than {TABLES_BYTES}: no environment needs them"
-        found.append(Refused(files[0].parent.relative_to(root).as_posix(), why))
+        refusals.append(Refused(files[0].parent.relative_to(root).as_posix(), why))
     for path in files:
         place = path.relative_to(root).as_posix()
         if why := _of_file(path):
-            found.append(Refused(place, why))
+            refusals.append(Refused(place, why))
             continue
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
-            found += [Refused(f"{place}:{line}", why) for line, why in _of_python(text, own)]
+            refusals += [Refused(f"{place}:{line}", why) for line, why in _of_python(text, own)]
         elif path.suffix in (".rs", ".toml"):
-            found += [Refused(f"{place}:{line}", why) for line, why in _of_rust(text)]
-    return found
+            refusals += [Refused(f"{place}:{line}", why) for line, why in _of_rust(text)]
+    return refusals
 
 
 def _of_file(path: Path) -> str:
@@ -155,7 +155,7 @@ def _of_attribute(node: ast.Attribute, modules: set[str]) -> Iterator[tuple[int,
 
 
 def _imported(tree: ast.AST) -> set[str]:
-    """Return the names that modules are bound to."""
+    """Return the names bound to modules."""
     return {
         (alias.asname or alias.name).partition(".")[0]
         for node in ast.walk(tree)

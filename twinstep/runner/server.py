@@ -1,7 +1,7 @@
-"""The candidate's side: builds it, answers what it is asked, and is guarded while it does.
+"""The candidate's process: build the candidate and answer requests under guard.
 
-Run by `client.py`. The requests are those of the Candidate protocol (protocols.py); a state stays
-here under a number.
+Started by remote.py. The requests are those of the Candidate protocol (protocols.py). A state
+stays in this process under a number.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from twinstep._lib.rpc import serve as serve_requests
 from twinstep.environment import CandidateRef, Variant
 from twinstep.frames import Frame
 from twinstep.project import registry
@@ -20,9 +21,9 @@ from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, offers
 from twinstep.runner import guard
 from twinstep.runner.runner import Runner
-from twinstep.runner.wire import Held, pack, unpack
+from twinstep.runner.wire import WIRE, Held
 
-#: Optional methods that make sense from afar, beside those of the ladder.
+#: Optional methods that work across processes: the ladder's without auto-reset, and two more.
 METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
 
 
@@ -42,10 +43,10 @@ class CandidateHost:
         self._untraced: Exception | None = None
 
     def about(self) -> dict[str, Any]:
-        """Say what the candidate is and offers.
+        """Return the candidate's dtype, platform, optional methods and refused programs.
 
-        What cannot be traced cannot be looked through either: such a candidate, which may have
-        modules before it has a step, is asked for its modules alone.
+        The programs of an untraceable candidate cannot be inspected. It may have modules before it
+        has a step, so that only its modules are called.
         """
         side = self._sides[0]
         refused: list[str] = []
@@ -63,7 +64,7 @@ class CandidateHost:
         }
 
     def answer(self, side: int, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
-        """Call a method; states given are consumed, but by those that only look at them."""
+        """Call a method. It consumes the given states, except `copy` and `frame`."""
         for number in freed:
             self._states.pop(number, None)
         if self._untraced is not None and method not in ("call", "eager"):
@@ -73,14 +74,14 @@ class CandidateHost:
                 self._sides.append(self._sides[0].eager())
             return len(self._sides) - 1
         looks = method in ("copy", "frame")
-        given = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
+        arguments = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
         with self._isolation:
-            made = getattr(self._sides[side], method)(*given)
+            answer = getattr(self._sides[side], method)(*arguments)
         if method in ("load", "copy"):
-            return self._keep(made)
-        if isinstance(made, tuple) and len(made) == 2 and not isinstance(made, Frame):
-            return self._keep(made[0]), made[1]
-        return made
+            return self._keep(answer)
+        if isinstance(answer, tuple) and len(answer) == 2 and not isinstance(answer, Frame):
+            return self._keep(answer[0]), answer[1]
+        return answer
 
     def _state(self, held: Held, looks: bool) -> Any:
         return self._states[held.number] if looks else self._states.pop(held.number)
@@ -92,28 +93,23 @@ class CandidateHost:
 
 
 def serve(handle: int) -> None:
-    """Answer until the pipe closes; the first message says what to build."""
+    """Answer until the pipe closes; the first message names the candidate to build."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     pipe = Connection(handle)
     host: CandidateHost | None = None
+
+    def answer(request: Any) -> Any:
+        nonlocal host
+        if host is None:
+            host = CandidateHost(*request)
+            return "ok", host.about()
+        return "ok", host.answer(*request)
+
     guard.begin(handle)
-    while True:
-        try:
-            request = unpack(pipe.recv_bytes())
-        except (EOFError, OSError):
-            break
-        try:
-            if host is None:
-                host = CandidateHost(*request)
-                answer: Any = ("ok", host.about())
-            else:
-                answer = ("ok", host.answer(*request))
-            data = pack(answer)
-        except BaseException as error:
-            data = pack(("raised", type(error).__name__, str(error), traceback.format_exc()))
-        try:
-            pipe.send_bytes(data)
-        except OSError:
-            break
+    serve_requests(pipe, answer, _failure, WIRE)
     os._exit(0)
+
+
+def _failure(error: BaseException) -> tuple[str, ...]:
+    return "raised", type(error).__name__, str(error), traceback.format_exc()

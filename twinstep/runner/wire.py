@@ -1,7 +1,7 @@
-"""What passes between the harness and a candidate's process: a JSON header, then plain bytes.
+"""The messages between the harness and a candidate's process: a JSON header, then plain bytes.
 
-Nothing that can run code is ever decoded: the other side is not trusted. Arrays travel as their
-bytes, a candidate's state as the number under which its process keeps it.
+The other side is not trusted: decoding never runs code. Arrays travel as their bytes, a
+candidate's state as the number under which its process keeps it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from typing import Any
 
 import numpy as np
 
+from twinstep._lib.rpc import Codec
 from twinstep.frames import Frame, Start
 from twinstep.protocols import ModuleCall
 
 _HEAD = struct.Struct("<Q")
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in (Frame, Start, ModuleCall)}
-#: Numbers and truth values of any width; neither objects nor texts.
+#: Kinds of arrays that travel: numbers and truth values of any width, no objects or texts.
 _ARRAYS = "biufc"
 
 
 class Garbled(Exception):
-    """The other side sent what is no message."""
+    """The other side sent an invalid message."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A state that the other side keeps."""
+    """The number of a state that the other side keeps."""
 
     number: int
 
@@ -55,6 +56,9 @@ def unpack(data: bytes) -> Any:
     if used != len(rest):
         raise Garbled(f"{len(rest) - used} bytes too many")
     return value
+
+
+WIRE = Codec(pack, unpack)
 
 
 def _described(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -87,17 +91,17 @@ def _built(tree: Any, rest: memoryview, at: int) -> tuple[Any, int]:
         if dtype.kind not in _ARRAYS or any(n < 0 for n in tree["shape"]):
             raise ValueError(f"no array of numbers: {tree}")
         end = at + dtype.itemsize * int(np.prod(tree["shape"], dtype=np.int64))
-        # A copy: it can be written to, and does not keep the message.
+        # A copy is writable and does not keep the message alive.
         return np.frombuffer(rest[at:end], dtype).reshape(tree["shape"]).copy(), end
     if "v" in tree:
         return tree["v"], at
     if "held" in tree:
         return Held(int(tree["held"])), at
     if "map" in tree:
-        made = {}
+        mapping = {}
         for name, part in tree["map"]:
-            made[name], at = _built(part, rest, at)
-        return made, at
+            mapping[name], at = _built(part, rest, at)
+        return mapping, at
     parts, inner = [], tree.get("of", tree.get("list", tree.get("tuple")))
     for part in inner:
         value, at = _built(part, rest, at)

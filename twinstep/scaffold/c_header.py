@@ -1,4 +1,4 @@
-"""What `twinstep init` finds out about a C header before it writes a project around it."""
+"""Inspection of a C header, around which `twinstep init` writes a project."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LOCAL = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Header:
-    """folder: the header's, as a path from the project's root. pins: file in it -> sha256."""
+    """A header's folder, as a path from the project's root, and pins: file in it -> sha256."""
 
     folder: str
     pins: dict[str, str]
 
 
 def inspect(path: Path, project: Path) -> Header:
-    """Return where the header lies and the hash of each local file that it includes.
+    """Return the header's folder and the hash of each local file that it includes.
 
     UserError if it cannot be read.
     """
@@ -35,9 +35,9 @@ def inspect(path: Path, project: Path) -> Header:
         except OSError as error:
             if name == path.name:
                 raise UserError(f"--oracle header:{path}: {error.strerror}") from error
-            continue  # the compiler may find it elsewhere
+            continue  # the compiler may find it in another folder
         pins[name] = hashlib.sha256(data).hexdigest()
-        beside = Path(name).parent
-        found = [os.path.normpath(beside / each.decode()) for each in _LOCAL.findall(data)]
-        pending += [each for each in found if each not in pins]
+        folder = Path(name).parent
+        included = [os.path.normpath(folder / each.decode()) for each in _LOCAL.findall(data)]
+        pending += [each for each in included if each not in pins]
     return Header(Path(os.path.relpath(path.parent, project)).as_posix(), pins)

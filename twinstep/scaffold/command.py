@@ -1,6 +1,6 @@
-"""`twinstep init`: a project of an environment's own, that can be run as soon as it is written.
+"""`twinstep init`: write an environment's own project, which runs as it is.
 
-What is written starts with reset and step alone; `templating` has the files' texts.
+The project begins with reset and step alone; `render` has the texts of its files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from twinstep.scaffold.render import Files, files_of, inward, rows
 
 ORACLES = "gymnasium:ID or header:FILE"
 CANDIDATES = "gymnax:ID"
-#: What is printed of the ladders: the methods that change what is proven.
+#: The printed rungs of the ladders: the methods that extend the proof.
 RUNGS = ("load", "call", "events")
 NEXT = "pytest -m level3"
 
@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the project and say what comes next; 0, or UserError."""
+    """Write the project and print the next step; return 0, or raise UserError."""
     kind, _, what = args.oracle.partition(":")
     if kind not in ("gymnasium", "header") or not what:
         raise UserError(f"--oracle {args.oracle}: write {ORACLES}")
@@ -72,20 +72,20 @@ def _candidate_id(given: str | None) -> str:
 
 
 def _name(given: str | None, what: str, kind: str) -> str:
-    """Return the environment's name; UserError if it cannot be one."""
+    """Return the environment's name; UserError if it is no valid one."""
     if given is None and kind == "header":
         given = Path(what).stem
-    made = re.sub(r"-v\d+$", "", what.rpartition(":")[2].rpartition("/")[2])
-    name = given if given is not None else re.sub(r"\W+", "_", made).lower()
+    plain = re.sub(r"-v\d+$", "", what.rpartition(":")[2].rpartition("/")[2])
+    name = given if given is not None else re.sub(r"\W+", "_", plain).lower()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserError(f"'{name}' is no name: choose small letters, digits and _ with --name")
     return name
 
 
 def _free_name(name: str, chosen: bool) -> tuple[str, list[str]]:
-    """Return a name that no environment has, and the line that says why it is another one.
+    """Return a free name for an environment, and a line on a change of the name.
 
-    chosen: whether the user gave the name; a taken one is then a UserError, not replaced.
+    chosen: whether the user gave the name; a taken one is then a UserError.
     """
     taken = registry.names()
     if name not in taken:
@@ -99,7 +99,7 @@ def _free_name(name: str, chosen: bool) -> tuple[str, list[str]]:
 
 
 def _require_free(folder: Path, name: str) -> None:
-    """Raise UserError if something lies where the project is to be."""
+    """Raise UserError if the project's place is occupied."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is no folder: name an empty one")
     for taken in ("pyproject.toml", _package(name)):
@@ -110,7 +110,7 @@ def _require_free(folder: Path, name: str) -> None:
 
 
 def _write(folder: Path, files: Files) -> None:
-    """Write all files, each only where there is none."""
+    """Write all files; UserError if one exists."""
     try:
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -122,28 +122,28 @@ def _write(folder: Path, files: Files) -> None:
         raise UserError(f"{error.filename} cannot be written ({error.strerror})") from error
 
 
-# ---- what the files say -----------------------------------------------------------------
+# ---- the files --------------------------------------------------------------------------
 
 
 def _gymnasium(name: str, id: str, fast_id: str) -> tuple[Files, list[str]]:
-    found = introspect.reference(id)
-    twin = introspect.fast(fast_id, found) if fast_id else None
-    placing = found.placing if twin is None or twin.parts else None
-    versions = found.versions | ({"gymnax": twin.version} if twin else {})
-    title = " and ".join(f"{k.capitalize()} {v}" for k, v in found.versions.items()) + f" {id}"
+    facts = introspect.reference(id)
+    twin = introspect.fast(fast_id, facts) if fast_id else None
+    placing = facts.placing if twin is None or twin.parts else None
+    versions = facts.versions | ({"gymnax": twin.version} if twin else {})
+    title = " and ".join(f"{k.capitalize()} {v}" for k, v in facts.versions.items()) + f" {id}"
     values = _common(name, title, [f"{k}=={v}" for k, v in versions.items()])
-    values |= _spaces(found, twin, placing)
+    values |= _spaces(facts, twin, placing)
     values |= {
         "id": id,
         "candidate": "gymnax" if twin else "jax",
-        "module": found.module,
-        "versions": rows(f'"{k}": "{v}"' for k, v in found.versions.items()),
-        "top": found.module.partition(".")[0],
-        "file": found.file,
-        "sha256": found.sha256,
-        "act": _act(found.action),
-        "horizon": found.horizon or 1000,
-        "truncates": bool(found.horizon),
+        "module": facts.module,
+        "versions": rows(f'"{k}": "{v}"' for k, v in facts.versions.items()),
+        "top": facts.module.partition(".")[0],
+        "file": facts.file,
+        "sha256": facts.sha256,
+        "act": _act(facts.action),
+        "horizon": facts.horizon or 1000,
+        "truncates": bool(facts.horizon),
         "resets": f"{introspect.RESETS:,}",
     }
     if placing:
@@ -166,17 +166,17 @@ def _gymnasium(name: str, id: str, fast_id: str) -> tuple[Files, list[str]]:
         "apart": bool(twin and twin.ends_apart),
     }
     folders = ("gymnasium", "gymnax" if twin else "jax")
-    return files_of(folders, values, conditions), _notes(found, twin, placing, _package(name))
+    return files_of(folders, values, conditions), _notes(facts, twin, placing, _package(name))
 
 
 def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
-    found = c_header.inspect(path, folder)
+    header = c_header.inspect(path, folder)
     values = _common(name, path.name, [])
     values |= {
         "candidate": "jax",
         "header": path.name,
-        "above": found.folder,
-        "pins": rows(f'"{k}": "{v}"' for k, v in found.pins.items()),
+        "above": header.folder,
+        "pins": rows(f'"{k}": "{v}"' for k, v in header.pins.items()),
         "axes": "",
         "fastdtype": "float32",
         "shape": "[K]",
@@ -191,19 +191,19 @@ def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
 
 
 def _common(name: str, title: str, requirements: list[str]) -> dict[str, Any]:
-    wanted = ", ".join(f'"{requirement}"' for requirement in ["twinstep", *requirements])
+    dependencies = ", ".join(f'"{requirement}"' for requirement in ["twinstep", *requirements])
     return {
         "name": name,
         "dashed": name.replace("_", "-"),
         "package": _package(name),
         "constant": name.upper(),
         "title": title,
-        "dependencies": wanted,
+        "dependencies": dependencies,
     }
 
 
-def _spaces(found: ReferenceFacts, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
-    action = found.action
+def _spaces(facts: ReferenceFacts, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
+    action = facts.action
     kind = "Discrete" if isinstance(action, Discrete) else "Box"
     named = bool(twin and placing and _shows_state(placing))
     discrete = isinstance(action, Discrete)
@@ -211,17 +211,17 @@ def _spaces(found: ReferenceFacts, twin: Fast | None, placing: Placing | None) -
         "names": rows(f'"{part}"' for part in twin.parts) if twin and named else "",
         "spaces": ", ".join(sorted([kind, "Contract", "Field", "Randomness"])),
         "action": f"Discrete({action.n})" if discrete else _box(action),
-        "observation": f'Field("obs", "{found.dtype}", {found.shape!r}{", names=NAMES" * named})',
-        "dtype": found.dtype,
-        # JAX has no wider numbers unless they are asked for.
-        "fastdtype": found.dtype.replace("64", "32"),
-        "shape": list(found.shape),
+        "observation": f'Field("obs", "{facts.dtype}", {facts.shape!r}{", names=NAMES" * named})',
+        "dtype": facts.dtype,
+        # JAX has no wider numbers by default.
+        "fastdtype": facts.dtype.replace("64", "32"),
+        "shape": list(facts.shape),
         "axes": "".join(f", {size}" for size in action.shape),
     }
 
 
 def _shows_state(placing: Placing) -> bool:
-    """Whether the observation is the state itself, whose elements have names."""
+    """Return whether the observation is the state itself, so that its elements have names."""
     shown = placing.states.astype(placing.observations.dtype)
     return shown.shape == placing.observations.shape and bool((shown == placing.observations).all())
 
@@ -240,11 +240,11 @@ def _package(name: str) -> str:
     return f"twinstep_{name}"
 
 
-# ---- what is printed --------------------------------------------------------------------
+# ---- the output -------------------------------------------------------------------------
 
 
 def _notes(
-    found: ReferenceFacts, twin: Fast | None, placing: Placing | None, package: str
+    facts: ReferenceFacts, twin: Fast | None, placing: Placing | None, package: str
 ) -> list[str]:
     if placing:
         notes = [
@@ -252,14 +252,14 @@ def _notes(
             f"{introspect.RESETS:,} of the reference's own."
         ]
     else:
-        why = found.unplaceable or (twin.unmatched if twin else "")
+        why = facts.unplaceable or (twin.unmatched if twin else "")
         notes = [
             f"Starts are NOT matched ({why}): fill in the places marked FILL IN in {package}/ "
             "before any episode can agree."
         ]
-    if twin and found.horizon and twin.limit != found.horizon:
+    if twin and facts.horizon and twin.limit != facts.horizon:
         notes.append(
-            f"The time limits differ: {found.horizon} steps in the reference, {twin.limit} in "
+            f"The time limits differ: {facts.horizon} steps in the reference, {twin.limit} in "
             "the candidate."
         )
     return notes

@@ -1,9 +1,9 @@
-"""What `twinstep init` finds out about two real environments before it writes a project.
+"""Inspection of two real environments, from which `twinstep init` writes a project.
 
 Both are imported, made and played: a Gymnasium environment as the reference, a gymnax one as
 the candidate. Their episodes begin with different generators, so no seed gives both the same
-start. Where the reference holds its state in `unwrapped.state`, a start can be placed instead;
-whether that is so is tried on real resets, never guessed from a name.
+start. If the reference keeps its state in `unwrapped.state`, a start can be placed instead; that
+is tried on real resets, never guessed from a name.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from twinstep.errors import UserError
 
 #: Resets over which the range of the reference's starts is measured.
 RESETS = 1000
-#: Resets on which placing is tried, and the steps played after each.
+#: Resets on which placing is tried, and the steps after each.
 TRIED, STEPS = 16, 20
-#: How far the candidate's observation of a placed start may be off: that it is the same
-#: quantity is all that is asked here, equality is the suite's business.
+#: Tolerance of the candidate's observation of a placed start: it must be the same quantity here;
+#: equality is left to the suite.
 CLOSE = 1e-5
-#: Orders of a candidate's fields that are tried.
+#: Maximum number of orders of a candidate's fields to try.
 ORDERS = 5040
 
 
 @dataclass(frozen=True)
 class Placing:
-    """How a start is put into the reference, and what its own starts are.
+    """The way to put a start into the reference, and the range of its own starts.
 
-    dtype: of its state. observe: the expression that gives the observation of `env`.
-    low, high: the range of each element over RESETS resets. states, observations: some of them.
+    dtype: of its state. observe: the expression for the observation of `env`. low, high: the
+    range of each element over RESETS resets. states, observations: samples of these resets.
     """
 
     dtype: str
@@ -53,10 +53,10 @@ class Placing:
 
 @dataclass(frozen=True)
 class ReferenceFacts:
-    """A Gymnasium environment. horizon: its time limit, 0 if it has none.
+    """A Gymnasium environment. horizon: its time limit, 0 for none.
 
     module: of its class. file: that module's file in its top package's folder, with its sha256.
-    versions: distribution -> version. placing: None where `unplaceable` says why not.
+    versions: distribution -> version. placing: None, with the reason in `unplaceable`, for none.
     """
 
     id: str
@@ -76,8 +76,8 @@ class ReferenceFacts:
 class Fast:
     """A gymnax environment. limit: its time limit.
 
-    ends_apart: whether it tells terminated from truncated (1.0 and later). parts: its state's
-    fields in the order of the reference's state, () where `unmatched` says why there are none.
+    ends_apart: whether it separates terminated and truncated (1.0 and later). parts: its state's
+    fields in the order of the reference's state; (), with the reason in `unmatched`, if none fit.
     """
 
     id: str
@@ -93,10 +93,12 @@ def import_package(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        lacks = (error.name or name).partition(".")[0]
-        if lacks == name:
+        missing = (error.name or name).partition(".")[0]
+        if missing == name:
             raise UserError(f"{name} is not installed: pip install {name}") from error
-        raise UserError(f"{name} needs {lacks}, which is missing: pip install {lacks}") from error
+        raise UserError(
+            f"{name} needs {missing}, which is missing: pip install {missing}"
+        ) from error
     except Exception as error:  # an import may run any code
         raise UserError(
             f"{name} cannot be imported ({_first_line(error)}): "
@@ -115,7 +117,7 @@ def reference(id: str) -> ReferenceFacts:
         placing = _placing(env, twin, dtype)
         module = type(env.unwrapped).__module__
         file, digest = _source(module)
-        found = ReferenceFacts(
+        facts = ReferenceFacts(
             id,
             _action(env.action_space, f"gymnasium's {id}"),
             shape,
@@ -132,7 +134,7 @@ def reference(id: str) -> ReferenceFacts:
         twin.close()
     finally:
         gymnasium.logger.min_level = quiet
-    return found
+    return facts
 
 
 def fast(id: str, against: ReferenceFacts) -> Fast:
@@ -163,7 +165,7 @@ def fast(id: str, against: ReferenceFacts) -> Fast:
 
 
 def _made(package: Any, side: str, id: str) -> Any:
-    """Call the package's `make`, which says itself what is wrong with an id."""
+    """Call the package's `make`; UserError with its own words on a wrong id."""
     name = package.__name__
     try:
         return package.make(id, disable_env_checker=True) if side == "oracle" else package.make(id)
@@ -172,7 +174,7 @@ def _made(package: Any, side: str, id: str) -> Any:
 
 
 def _action(space: Any, whose: str) -> ActionSpace:
-    """Return the contract's form of an action space of either package."""
+    """Convert an action space of either package to the contract's."""
     if hasattr(space, "n") and not space.shape:
         if getattr(space, "start", 0) != 0:
             raise UserError(f"{whose} counts actions from {space.start}, twinstep from 0: wrap it")
@@ -194,7 +196,7 @@ def _plain(action: ActionSpace) -> str:
 
 
 def _observed(env: Any, id: str) -> tuple[tuple[int, ...], str]:
-    """Return shape and dtype of the observations that reset and step really return."""
+    """Return the actual shape and dtype of the observations of reset and step."""
     space = env.observation_space
     if not space.shape and not hasattr(space, "n") or space.shape is None:
         raise UserError(
@@ -204,12 +206,12 @@ def _observed(env: Any, id: str) -> tuple[tuple[int, ...], str]:
     env.action_space.seed(0)
     seen = [env.reset(seed=0)[0], env.step(env.action_space.sample())[0]]
     kind = np.result_type(*[np.asarray(obs).dtype for obs in seen])
-    # A single whole number is Python's or NumPy's widest; JAX's is int32.
+    # A single integer is Python's or NumPy's widest; JAX's is int32.
     return np.asarray(seen[0]).shape, "int32" if kind.kind == "i" and not space.shape else kind.name
 
 
 def _placing(env: Any, twin: Any, dtype: str) -> Placing | str:
-    """Return how a start is placed, or why it cannot be."""
+    """Return the way to place a start, or the reason why none exists."""
     states, observations = [], []
     for seed in range(RESETS):
         obs, _ = env.reset(seed=seed)
@@ -223,20 +225,20 @@ def _placing(env: Any, twin: Any, dtype: str) -> Placing | str:
         if all(_continues(env, twin, seed, observe) for seed in range(TRIED)):
             low, high = rows.min(0).tolist(), rows.max(0).tolist()
             kind = rows.dtype.name
-            seen = np.stack(observations[:TRIED])
-            return Placing(kind, observe, tuple(low), tuple(high), rows[:TRIED], seen)
+            tried = np.stack(observations[:TRIED])
+            return Placing(kind, observe, tuple(low), tuple(high), rows[:TRIED], tried)
     return "placing the reference's `unwrapped.state` does not give the same episode"
 
 
 def _continues(env: Any, twin: Any, seed: int, observe: str) -> bool:
-    """Whether the twin, reset to another seed and placed, plays the same episode."""
+    """Return whether the twin, reset to another seed and placed, plays the same episode."""
     rows = []
     for each in (env, twin):
         first, _ = each.reset(seed=seed if each is env else seed + RESETS)
         if each is twin:
             twin.unwrapped.state = np.array(rows[0][1])
             try:
-                # The expressions are those above, and stand in the generated bridge.
+                # The expressions of `_placing`, which the generated bridge contains.
                 first = eval(observe, {"env": twin.unwrapped, "np": np})
             except Exception:
                 return False
@@ -252,7 +254,7 @@ def _continues(env: Any, twin: Any, seed: int, observe: str) -> bool:
 
 
 def _parts(env: Any, params: Any, placing: Placing) -> tuple[str, ...] | str:
-    """Return the candidate's fields that hold the reference's state, or why there are none."""
+    """Return the candidate's fields with the reference's state, or the reason why none have it."""
     import jax
 
     key = jax.random.PRNGKey(0)
@@ -263,8 +265,8 @@ def _parts(env: Any, params: Any, placing: Placing) -> tuple[str, ...] | str:
     names = [name for name, value in values.items() if not value.ndim and value.dtype.kind == "f"]
 
     def shows(order: Iterable[str], row: int) -> bool:
-        held = placing.states[row].astype(np.float32)
-        filled = dataclasses.replace(state, **dict(zip(order, held, strict=True)))
+        values = placing.states[row].astype(np.float32)
+        filled = dataclasses.replace(state, **dict(zip(order, values, strict=True)))
         obs = env.get_obs(filled, params=params, key=key)
         return np.allclose(np.asarray(obs), placing.observations[row], CLOSE, CLOSE)
 
@@ -283,10 +285,10 @@ def _source(module: str) -> tuple[str, str]:
 
 
 def _versions(*packages: str) -> dict[str, str]:
-    """Return the versions of the distributions that hold these import packages."""
-    known = packages_distributions()
-    names = {name: known.get(name, []) for name in packages}
-    return {held[0]: version(held[0]) for held in names.values() if held}
+    """Return the versions of the distributions of these import packages."""
+    by_package = packages_distributions()
+    distributions = (by_package[name][0] for name in packages if by_package.get(name))
+    return {name: version(name) for name in distributions}
 
 
 def _first_line(error: BaseException) -> str:

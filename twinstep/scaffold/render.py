@@ -1,6 +1,6 @@
-"""The texts of the files that `twinstep init` writes, from `templates/`.
+"""Render the files of `twinstep init` from `templates/`.
 
-A line there may be `%if NAME`, `%else` or `%end`; the others are string.Template's.
+A line there may be `%if NAME`, `%else` or `%end`; other lines are string.Template's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def files_of(
 ) -> Files:
     """Return path -> text of the whole project.
 
-    folders: of the reference's templates and of the candidate's.
+    folders: those of the reference's and of the candidate's templates.
     """
     package = Path(values["package"])
     reference, fast = folders
@@ -46,8 +46,8 @@ def files_of(
 
 
 def render(text: str, values: Mapping[str, Any], conditions: Mapping[str, bool]) -> str:
-    """Fill a template: keep the lines between %if NAME, %else and %end that hold, then $values."""
-    kept, on = [], True
+    """Fill a template: choose the lines of %if NAME, %else and %end, then substitute $values."""
+    chosen, on = [], True
     for line in text.splitlines(keepends=True):
         word, _, name = line.strip().partition(" ")
         if word == "%if":
@@ -57,12 +57,12 @@ def render(text: str, values: Mapping[str, Any], conditions: Mapping[str, bool])
         elif word == "%end":
             on = True
         elif on:
-            kept.append(line)
-    return Template("".join(kept)).substitute(values)
+            chosen.append(line)
+    return Template("".join(chosen)).substitute(values)
 
 
 def inward(low: float, high: float) -> tuple[str, str]:
-    """Return both ends of a range in four digits, rounded so that they do not leave it."""
+    """Return both ends of a range in four digits, rounded into the range."""
     if low == high:
         return repr(low), repr(high)
     ends = (low, ROUND_CEILING), (high, ROUND_FLOOR)
@@ -71,5 +71,5 @@ def inward(low: float, high: float) -> tuple[str, str]:
 
 
 def rows(items: Iterable[str]) -> str:
-    """Return the items as lines of a tuple or dictionary, one each."""
+    """Return the items as lines of a tuple or a dictionary."""
     return "".join(f"    {item},\n" for item in items)

@@ -71,17 +71,18 @@ class Facts:
             platform=self.candidate.platform,
         )
 
-    def lacking(self) -> dict[str, str]:
-        """Return `candidate.X` or `oracle.X` -> what X would unlock, of what is not offered."""
+    def lacking(self) -> dict[str, dict[str, str]]:
+        """Return `oracle` and the candidate's name, each -> missing method -> what it unlocks."""
         lacks = {}
         if self.oracle is not None:
-            lacks = {f"oracle.{n}": t for n, t in ORACLE_LADDER.items() if n not in self.oracle}
+            lacks["oracle"] = {n: t for n, t in ORACLE_LADDER.items() if n not in self.oracle}
         if self.candidate is not None:
             methods = {*self.candidate.methods}
             # The core resets a JAX candidate's lanes; a compiled one has no other way to run.
             methods |= {"auto_step", "frame"} if "pure" in methods else set()
             methods |= {"eager"} if self.pair.candidate.build else set()
-            lacks |= {f"candidate.{n}": t for n, t in CANDIDATE_LADDER.items() if n not in methods}
+            missing = {n: t for n, t in CANDIDATE_LADDER.items() if n not in methods}
+            lacks[self.pair.candidate.name] = missing
         return lacks
 
 

@@ -13,14 +13,14 @@ from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.testing import applicability, reporting, xdist, xfail_tests
 from twinstep.testing.options import SUITES, in_the_suite
-from twinstep.testing.run import LAB, REFERENCE, RUN, Run
+from twinstep.testing.run import DRIVER, LAB, MODULE, REFERENCE, RUN, Run
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise over pairs, modules and drivers, whichever a test asks for.
 
-    Tests of the suite ask for `lab`, `reference`, `module` and `driver`, others for the same names
-    after `twinstep_`.
+    Every name is prefixed: a fixture of the suite is visible to the tests of the project it is run
+    in, and the project's `lab` or `driver` to the suite's.
     """
     names = metafunc.fixturenames
     if LAB not in names and REFERENCE not in names:
@@ -37,10 +37,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         first = {(pair.subject.env.name, pair.candidate.name): pair for pair in reversed(pairs)}
         pairs = [pair for pair in pairs if pair in first.values()]
     columns, rows = [LAB], [((pair,), pair.label) for pair in pairs]
-    prefix = "" if in_the_suite(definition.path) else "twinstep_"
-    for extra, values in (("module", _modules), ("driver", _drivers)):
-        if prefix + extra in names:
-            columns.append(prefix + extra)
+    for extra, values in ((MODULE, _modules), (DRIVER, _drivers)):
+        if extra in names:
+            columns.append(extra)
             rows = [
                 ((*row, value), f"{label}-{value}")
                 for row, label in rows
@@ -165,7 +164,7 @@ def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
             return False
     if option.twinstep_env and not {LAB, REFERENCE} & set(fixtures):
         return False
-    if option.twinstep_module and not {"module", "twinstep_module"} & set(fixtures):
+    if option.twinstep_module and MODULE not in fixtures:
         return False
     return _belongs(item, config.stash[RUN].pairs)
 

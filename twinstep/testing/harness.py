@@ -29,7 +29,7 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken
 from twinstep.frames import Start
 from twinstep.inputs import batching
-from twinstep.inputs.batching import lanes_of, shipped
+from twinstep.inputs.batching import autoreset_size, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project.registry import EnvVariant, Pair
@@ -207,7 +207,7 @@ class Reference:
 
         def record(folder: str) -> list[dict[str, Any]]:
             settings.progress(f"recording {count} episodes of {self.subject.label}-{driver}")
-            return self.oracle.record(path, starts, horizon, lanes_of(contract), folder)
+            return self.oracle.record(path, starts, horizon, chunk_lanes(contract), folder)
 
         reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
         parts = material(self.subject, driver, starts, horizon)
@@ -215,7 +215,7 @@ class Reference:
 
     def shipped(self, driver: str) -> TraceSet:
         """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
-        size = shipped(self.contract)
+        size = autoreset_size(self.contract)
         known = self._sets.get((driver, "shipped", size.steps))
         if known is not None:
             return known

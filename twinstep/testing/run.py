@@ -16,6 +16,8 @@ from twinstep.testing.selection import Selection
 
 #: The fixtures by which a test works on a pair, or on a variant of an environment.
 LAB, REFERENCE = "twinstep_lab", "twinstep_reference"
+#: The parameters of a test that runs once for each module of the contract, or for each driver.
+MODULE, DRIVER = "twinstep_module", "twinstep_driver"
 #: The key of a worker's input that holds what its controller knows of the candidates.
 OFFERS = "twinstep_offers"
 

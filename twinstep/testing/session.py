@@ -15,8 +15,18 @@ from twinstep.errors import UserError
 from twinstep.inputs.seeds import seeds
 from twinstep.project.registry import Pair, unknown
 from twinstep.reference.cache import CacheWarning, read_export
-from twinstep.testing import collection, copies, expected_failures, outcomes, reporting, xdist
+from twinstep.testing import (
+    applicability,
+    collection,
+    copies,
+    expected_failures,
+    outcomes,
+    reporting,
+    xdist,
+)
+from twinstep.testing.applicability import Facts
 from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.options import names_the_suite
 from twinstep.testing.plugin import TAKEN
 from twinstep.testing.run import OFFERS, RUN, Run
 from twinstep.testing.selection import Selection, choose
@@ -124,8 +134,9 @@ def _progress(config: pytest.Config, text: str) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Hand a worker of pytest-xdist what the candidates offer: it need not build all of them."""
-    facts = node.config.stash[RUN].facts(node.config)
-    node.workerinput[OFFERS] = json.dumps(collection.applicability.plain(facts))
+    if _verifies(node.config):
+        facts = node.config.stash[RUN].facts(node.config)
+        node.workerinput[OFFERS] = json.dumps(applicability.plain(facts))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -140,10 +151,16 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     shown: dict[str, list[Pair]] = {}
     for pair in run.pairs:
         shown.setdefault(pair.subject.env.name, []).append(pair)
-    facts = run.facts(config)
+    facts = run.facts(config) if _verifies(config) else {}
     for pairs in shown.values():
         lines += [_about(pairs), *_lacking(pairs, facts, option.verbose > 0)]
     return lines
+
+
+def _verifies(config: pytest.Config) -> bool:
+    """Return whether candidates are to be built: not where a project runs its other tests."""
+    option, folder = config.option, config.invocation_params.dir
+    return bool(option.twinstep_env) or names_the_suite(config.args, option.pyargs, folder)
 
 
 def _taken(config: pytest.Config) -> list[str]:
@@ -161,24 +178,23 @@ def _about(pairs: list[Pair]) -> str:
     return f"{head} ({state})" + (f"; variants {', '.join(variants)}" if variants else "")
 
 
-def _lacking(pairs: list[Pair], facts: dict[str, Any], verbose: bool) -> list[str]:
-    """Return what optional methods would unlock more checks: one line, or one each with -v."""
-    lacks: dict[str, tuple[str, dict[str, None]]] = {}
-    for pair in pairs:
-        for name, unlocks in facts[pair.label].lacking().items():
-            owners = lacks.setdefault(name, (unlocks, {}))[1]
-            owners[pair.candidate.name if name.startswith("candidate") else ""] = None
-    if not lacks:
-        return []
-    if verbose:
-        return [f"  {n}{_of(owners)} would unlock {text}" for n, (text, owners) in lacks.items()]
-    named = ", ".join(f"{name}{_of(owners)}" for name, (_, owners) in lacks.items())
-    return [f"  more checks with {named} (-v says which)"]
+def _lacking(pairs: list[Pair], facts: dict[str, Facts], verbose: bool) -> list[str]:
+    """Return what optional methods would unlock more checks: one line, or one for each with -v.
 
-
-def _of(owners: dict[str, None]) -> str:
-    named = ", ".join(filter(None, owners))
-    return f" ({named})" if named else ""
+    A method that one variant's side offers is not lacking.
+    """
+    sides: dict[str, list[dict[str, str]]] = {}
+    for pair in pairs if facts else ():
+        for name, lacks in facts[pair.label].lacking().items():
+            sides.setdefault(name, []).append(lacks)
+    lines, named = [], []
+    for name, found in sides.items():
+        lacks = {n: text for n, text in found[0].items() if all(n in other for other in found)}
+        if lacks:
+            named.append(f"{name} with {', '.join(lacks)}")
+        lines += [f"  {name} with {n} would unlock {text}" for n, text in lacks.items()]
+    short = [f"  unlock more checks: {'; '.join(named)} (-v says which)"] if named else []
+    return lines if verbose else short
 
 
 def _short(pins: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the exactness rests on: the compiled arithmetic, and NumPy's generator from a seed."""
+"""The basis of the exactness: the compiled arithmetic, and NumPy's generator from a seed."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_guarded_arithmetic_is_pythons(name):
 
 @pytest.mark.parametrize("name", [name for name in measure.CASES if "behind" in name])
 def test_what_does_not_stop_the_compiler_still_does_not(name):
-    """If it does now, `rounded` can be that instead."""
+    """If it does one day, it can replace `rounded`."""
     assert measure.differing(name, COUNT) > COUNT // 100
 
 

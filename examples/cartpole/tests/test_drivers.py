@@ -1,4 +1,4 @@
-"""The scripted driver goes where random play does not."""
+"""The scripted driver reaches states that random play does not."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The bridge shows Gymnasium as it is, and says in one line why it cannot."""
+"""The bridge shows Gymnasium as it is, or gives the reason in one line."""
 
 import subprocess
 import sys
@@ -16,9 +16,9 @@ from twinstep_cartpole.oracle.bridge import CartPoleOracle
 
 @pytest.fixture
 def oracle():
-    made = CartPoleOracle(contract({}))
-    yield made
-    made.close()
+    bridge = CartPoleOracle(contract({}))
+    yield bridge
+    bridge.close()
 
 
 def test_the_seeds_words_make_gymnasiums_seed(oracle):
@@ -79,9 +79,9 @@ def test_without_gymnasium_the_mend_is_named(monkeypatch):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(upstream, "distribution", missing)
-    found = upstream.probe({})
-    assert found.problem == "gymnasium is not installed"
-    assert found.mend == f"pip install gymnasium=={upstream.VERSION}"
+    answer = upstream.probe({})
+    assert answer.problem == "gymnasium is not installed"
+    assert answer.mend == f"pip install gymnasium=={upstream.VERSION}"
 
 
 def test_another_version_or_an_edited_file_is_refused(monkeypatch):

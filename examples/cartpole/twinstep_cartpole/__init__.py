@@ -1,5 +1,5 @@
-"""Gymnasium's CartPole-v1 under twinstep, as anybody adds an environment of their own.
+"""Gymnasium's CartPole-v1 under twinstep, as an example of an environment of your own.
 
-contract: what both sides agree on. declared: who they are. oracle: the bridge to Gymnasium.
+contract: the agreement of both sides. declared: the declaration. oracle: the bridge to Gymnasium.
 fast: the implementation in JAX. drivers: a policy that keeps the pole up.
 """

@@ -3,16 +3,16 @@
 Facts about the reference, lines as of that version:
 * Everything is computed in float64; only the observation is rounded to float32 (line 227).
 * Both positions move with the speeds of before the step (lines 186-190): explicit Euler.
-* The limits themselves are inside: only what lies beyond them ends an episode (lines 199-204).
+* The limits themselves are inside: only values beyond them end an episode (lines 199-204).
 * The step that ends an episode still earns 1.0; steps after it earn 0.0 (lines 206-221).
 * The time limit is a wrapper of its own (`wrappers/common.py:130-136`). It does not look at the
   pole: an episode that falls at step 500 is terminated and truncated at once.
 * Four draws make the start, in the order of the state, from NumPy's PCG64, which SeedSequence
   fills from the seed seed[0] + seed[1] * 2**32. Nothing else is random.
 * sin and cos are those of the platform's C library, through NumPy. They are not rounded
-  correctly everywhere, and the same library answers differently on processors with and without
+  correctly everywhere, and the same library gives other results on processors with and without
   fused multiply-add. XLA calls the same library for float64 on a CPU, so both sides agree on one
-  machine; what the oracle recorded holds for the arithmetic whose hash is among its pins.
+  machine. Recordings of the oracle hold for the arithmetic with the hash among its pins.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _whole(name: str, low: int, high: int, doc: str = "") -> Field:
 
 
 def _edges(limit: float) -> tuple[float, ...]:
-    """Return the last value inside and the first one outside, on both sides."""
+    """Return the last value inside and the first value outside, on both sides."""
     return tuple(side * value for side in (-1, 1) for value in (limit, math.nextafter(limit, 9)))
 
 

@@ -1,4 +1,4 @@
-"""CartPole's declaration: who is compared with whom. It imports neither of them."""
+"""CartPole's declaration: the reference and its candidates. It imports neither of them."""
 
 from __future__ import annotations
 

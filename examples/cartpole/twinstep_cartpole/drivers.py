@@ -7,11 +7,11 @@ import numpy as np
 from twinstep import Contract, Frame, Start
 from twinstep.drivers import Act, Look, noise
 
-#: Where each kind of lane wants the cart: two stay, two leave the track.
+#: The cart's target in each kind of lane: two stay, two leave the track.
 TARGETS = np.array([0.0, 0.0, 4.0, -4.0])
 #: Push for x, x_dot, theta and theta_dot.
 GAINS = np.array([0.1, 0.3, 3.0, 0.7])
-#: From about here on the second kind only pushes to one side, and falls near the time limit.
+#: Step from about which the second kind only pushes to one side, and falls near the time limit.
 LET_GO = 488
 
 

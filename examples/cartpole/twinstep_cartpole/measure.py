@@ -1,4 +1,4 @@
-"""How often JAX's float64 arithmetic differs from NumPy's here: what the exactness rests on.
+"""Count where JAX's float64 arithmetic differs from NumPy's here, the basis of the exactness.
 
 python -m twinstep_cartpole.measure [COUNT]     COUNT numbers each, ten million if left out
 """
@@ -20,7 +20,7 @@ from twinstep_cartpole.fast.exact import divided, rounded
 #: Numbers compared at a time.
 BLOCK = 500_000
 
-#: What is computed of a, b, c: by NumPy, by JAX.
+#: The same expression of a, b, c in NumPy and in JAX.
 CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sin(a)": (lambda a, b, c: np.sin(a), lambda a, b, c: jnp.sin(a)),
     "cos(a)": (lambda a, b, c: np.cos(a), lambda a, b, c: jnp.cos(a)),
@@ -45,7 +45,7 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def differing(name: str, count: int) -> int:
-    """Return in how many of `count` numbers a case differs: a in [-0.3, 0.3], b, c in [-6, 6]."""
+    """Return the count of differing results in `count`, for a in [-0.3, 0.3], b, c in [-6, 6]."""
     reference, compiled = CASES[name][0], jax.jit(jax.vmap(CASES[name][1]))
     rng, total = np.random.default_rng(0), 0
     for first in range(0, count, BLOCK):
@@ -58,7 +58,7 @@ def differing(name: str, count: int) -> int:
 
 
 def differing_starts(count: int) -> int:
-    """Return how many of `count` seeds of 64 bits give other numbers than NumPy's generator."""
+    """Return the count of 64-bit seeds in `count` with other numbers than NumPy's generator."""
     seeds = np.random.default_rng(1).integers(0, 2**32, (count, 2), np.uint32)
     seeds[: count // 8, 1] = 0  # a seed of one word
     with jax.enable_x64(True):

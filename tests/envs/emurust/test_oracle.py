@@ -1,4 +1,4 @@
-"""The bridge to PyBoy: episodes, alone and side by side."""
+"""The bridge to PyBoy: episodes, alone and in parallel."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_same_start_and_actions_give_the_same_frames(oracle, name):
 
 @pytest.mark.parametrize("name", ["breakout", "random"])
 def test_lanes_are_the_same_episodes_side_by_side(oracle, name):
-    """Also those that stand still, begin anew, or come from PyBoys that have played before."""
+    """Also lanes that stand still, restart, or come from PyBoys that have played before."""
     contract = contract_of(rom=name)
     alone, offered = [oracle(contract) for _ in range(3)], oracle(contract)
     starts = [start(contract, seed) for seed in (5, 6, 7)]
@@ -137,7 +137,7 @@ def agree(frames: list[Frame], batch: Frame) -> None:
 
 
 def test_what_an_episode_leaves_in_a_mappers_registers_is_gone_in_the_next(boy):
-    """A saved state does not bring back which bank lies at 0000: MBC1, with another one there."""
+    """A saved state does not restore the bank at 0000: MBC1, with another one there."""
     program = Program(3, 64, 3).code("di\nld a, 1\nld [$C000], a\nld a, 10\nld [0], a\nld a, 1")
     program.code("ld [$4000], a\nld [$6000], a").rest()
     played = boy(program.rom())
@@ -148,7 +148,7 @@ def test_what_an_episode_leaves_in_a_mappers_registers_is_gone_in_the_next(boy):
         seen.append({**played.shown(), **played.hidden()})
     assert seen[0]["wram"][0] == 1
     assert not [name for name, value in seen[0].items() if not np.array_equal(value, seen[1][name])]
-    # Loaded, such a state goes on where it was: in the other bank, which is empty.
+    # Once loaded, such a state continues where it was: in the other bank, which is empty.
     played.begin()
     played.load(seen[0])
     ends = []
@@ -170,7 +170,7 @@ def test_an_oracle_that_nobody_closes_ends_without_a_word():
 
 
 def test_seed_and_wait_come_from_the_start(oracle, boy):
-    """As the contract's docstring says: the same played by hand, the hash written down apart."""
+    """As in the contract's docstring: the same played by hand, the hash written separately."""
     contract = contract_of()
     play, gameboy = oracle(contract), boy(GAMES["catch"].rom)
     waits = set()
@@ -194,7 +194,7 @@ def _h32(x: int) -> int:
 
 
 def test_catchs_score_is_the_reward_and_its_end_the_end(oracle):
-    """The paddle never moves: five balls missed end it, those caught are points."""
+    """The paddle never moves: five missed balls end it, caught ones are points."""
     contract = contract_of(max_episode_steps=1000)
     play = oracle(contract)
     variables = GAMES["catch"].variables
@@ -250,7 +250,7 @@ def test_observations_are_the_picture_half_of_it_or_the_values(oracle):
 
 
 RULES = """
-from twinstep.contracts.roms.memory import Bits, Change, New, Rules, Value
+from twinstep.contracts.emurust.roms.memory import Bits, Change, New, Rules, Value
 rules = Rules(
     reward=(Bits(Value(0xC102), 0.5), New((Value(0xC102),), 10.0), Change(Value(0xC109), 0.25)),
     actions=((), ("left",), ("right",)),
@@ -261,7 +261,7 @@ rules = Rules(
 
 
 def test_bits_and_new_values_are_rewards(oracle, tmp_path):
-    """Against sums of our own, from the paddle's place and the count of frames in catch."""
+    """Against our own sums, from the paddle's place and the count of frames in catch."""
     path = tmp_path / "rules.py"
     path.write_text(RULES)
     contract = contract_of(rules=str(path), frame_skip=8)

@@ -1,4 +1,4 @@
-"""The Game Boy assembler: the text it reads, the bytes it writes, and what PyBoy makes of them."""
+"""The Game Boy assembler: its source text, its bytes, and their effect in PyBoy."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_cartridge_has_a_header_and_no_logo():
     assert int.from_bytes(rom[0x14E:0x150], "big") == sum(rom) - rom[0x14E] - rom[0x14F] & 0xFFFF
 
 
-# What PyBoy makes of it
+# The effect in PyBoy
 
 SLOT, BACK, DATA, STACK = 0xC000, 0xC080, 0xC100, 0xD000
 
@@ -201,7 +201,7 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What PyBoy left."""
+    """The machine after PyBoy ran it."""
 
     registers: dict[str, int]
     memory: dict[int, int]
@@ -347,7 +347,7 @@ def test_the_switches_take_the_cycles_of_the_table(slot, op):
 
 
 def test_restarts_go_where_they_say():
-    """Each restart address adds its own bit to d, and the stack shows that all came back."""
+    """Each restart address adds its own bit to d, and the stack shows that all returned."""
     rsts = [op for op in OPS if op.mnemonic == "rst"]
     vectors = "\n".join(f"org {op.operands[0]}\nset {i}, d\nret" for i, op in enumerate(rsts))
     for missing in range(8):

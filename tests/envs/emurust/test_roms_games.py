@@ -1,4 +1,4 @@
-"""Our Game Boy games, played in PyBoy: seeds, rewards, ends, and what each of them is there for."""
+"""Our Game Boy games, played in PyBoy: seeds, rewards, ends, and each game's special purpose."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Player:
         raise AssertionError("the game does not begin")
 
     def frame(self, button: str | None) -> None:
-        """A frame with this button held and no other."""
+        """Play a frame with this button held and no other."""
         if button != self.held:
             if self.held:
                 self.boy.button_release(self.held)
@@ -57,7 +57,7 @@ class Player:
         self.tick(1)
 
     def run(self, frames: int, policy: Callable[[Player], str | None]) -> Iterator[int]:
-        """The frames' numbers, until the game is over."""
+        """Yield the frames' numbers, until the game is over."""
         for number in range(frames):
             if self.over:
                 return
@@ -70,7 +70,7 @@ class Player:
         return self
 
     def digest(self) -> str:
-        """Of all WRAM but the stack, sprites, video memory and high RAM."""
+        """Return all WRAM except the stack, sprites, video memory and high RAM."""
         parts = (0xC000, 0xDF00), (0x8000, 0xA000), (0xFE00, 0xFEA0), (0xFF80, 0xFFFF)
         whole = b"".join(bytes(self.memory[low:high]) for low, high in parts)
         return hashlib.sha256(whole).hexdigest()
@@ -144,7 +144,7 @@ def test_seed_and_buttons_decide_the_whole_game(play, name):
         player = play(name, seed, wait)
         policy = at_random(player.game, keys)
         for _ in range(wait):
-            policy(player)  # that many frames are gone
+            policy(player)  # that many frames have passed
         frames = range(120 - wait)
         return [player.frame(policy(player)) or player.digest() for _ in frames][-60:]
 
@@ -236,7 +236,7 @@ def test_a_policy_that_flees_the_ball_catches_less(play, name):
 
 
 def test_variants_of_catch_are_one_game(play):
-    """They differ in how they wait, so all variables are equal, frame by frame."""
+    """They differ only in their waits, so all variables are equal, frame by frame."""
     players = [play(name, seed=99).start() for name in CATCHES]
     policies = [at_random(player.game, 4) for player in players]
     names = ("score", "lives", "paddle", "ball_x", "ball_y", "drift", "prng", "ticks", "over")
@@ -324,7 +324,7 @@ def test_an_explorer_that_a_ghost_touches_loses_a_life_and_the_ghost_goes_far(pl
 
 
 def bouncer(seed: int) -> Callable[[Player], str | None]:
-    """Meets the ball with a part of the paddle that changes with each turn of the ball."""
+    """Meet the ball with a part of the paddle that changes with each turn of the ball."""
     rng = random.Random(seed)
     state = [0, 12]
 
@@ -388,7 +388,7 @@ def test_the_timer_moves_the_ball_of_breakout(play):
         at = player.ball_y
         player.tick(1)
         down.append(at - player.ball_y)
-    # 4096 / 43 steps in 59.73 frames: 1.6 a frame, so now one and now two.
+    # 4096 / 43 steps in 59.73 frames: 1.6 a frame, so one or two.
     assert set(down[1:]) == {1, 2}
     assert 46 <= sum(down) <= 49
 

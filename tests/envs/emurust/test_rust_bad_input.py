@@ -1,4 +1,4 @@
-"""What Game Boys in Rust do with cartridges, states and arguments that are wrong or strange.
+"""Game Boys in Rust with wrong or strange cartridges, states and arguments.
 
 They are refused with a sentence, or played; the module never panics and never hangs.
 """
@@ -249,7 +249,7 @@ def test_rules_that_cannot_be_are_refused(changed: dict[str, Any], problem: str)
 
 
 def test_values_anywhere_in_memory_are_read_without_harm() -> None:
-    """The contract's rules name RAM only; here are the rest, and what lies across its end."""
+    """The contract's rules name RAM only; these read the rest, and values across its end."""
     parts = tuple(Change(Value(address, 8)) for address in range(0, 0x10000, 509))
     boys = Boys.begin("breakout", seeds(1), rules=Rules(parts, Value(0xFFFF, 3), ((),)))
     assert np.isfinite(boys.step(np.zeros(1))["reward"]).all()

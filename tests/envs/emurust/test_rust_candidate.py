@@ -1,4 +1,4 @@
-"""EmuRust as a candidate: frames, starts, states and cartridges as the contract has them."""
+"""EmuRust as a candidate: frames, starts, states and cartridges follow the contract."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def actions_of(contract: Contract, *shape: int) -> np.ndarray:
 
 
 def assert_alike(got: Any, expected: Any, where: Any = None) -> None:
-    """Two frames have the same paths, each equal to the bit."""
+    """Require that two frames have the same paths, each equal to the bit."""
     one, two = flatten(got), flatten(expected)
     assert one.keys() == two.keys()
     for path, value in one.items():
@@ -88,7 +88,7 @@ def test_the_seed_chooses_the_random_numbers_and_the_wait(tmp_path: Path, seed: 
 
 
 def looping() -> bytes:
-    """A cartridge that does nothing at all, for ever."""
+    """Return a cartridge that only loops, forever."""
     rom = bytearray(0x8000)
     rom[0x100:0x102] = bytes([0x18, 0xFE])
     rom[0x14D] = -sum(byte + 1 for byte in rom[0x134:0x14D]) & 0xFF
@@ -138,7 +138,7 @@ def test_a_start_brings_its_cartridge() -> None:
 def test_a_frames_instructions_are_counted(tmp_path: Path) -> None:
     """An endless jump takes 12 of a frame's 70,224 cycles each time; a HALT runs no more.
 
-    The first frame is a short one, so that the mean is a little less.
+    The first frame is a short one, so the mean is a little less.
     """
     for code, count in ((b"\x18\xfe", 70_224 / 12), (b"\xf3\x76\x18\xfd", 0)):
         rom = bytearray(0x8000)
@@ -156,7 +156,7 @@ def test_an_environment_takes_less_than_64_kilobytes(game: str) -> None:
     contract = contract_of(rom=game)
     rust = EmuRust(contract)
     state, _ = rust.reset(starts_of(contract, seeds(2)))
-    # What a picture and all memory take at least.
+    # The least size of a picture and all memory.
     assert 144 * 160 + 2 * 8192 < state.bytes_per_lane < 64 * 1024
     assert state.bytes_per_lane / 1024 in rust.facts().values()
 

@@ -1,6 +1,6 @@
 """Batches of Game Boys in Rust: lanes, threads, auto-reset, copies, states, rewards, memory.
 
-What is compared is always equal to the bit, in every field and at every step.
+All comparisons are exact to the bit, in every field and at every step.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def test_observations_are_the_screen_half_of_it_or_values() -> None:
         assert few["obs"][t, lane].tolist() == shown
 
 
-#: Of explorer: where the player is, frames left, cells seen, cells as bits.
+#: Of explorer: the player's place, frames left, cells seen, cells as bits.
 X, LEFT, SEEN = Value(0xC103), Value(0xC10A, 2), Value(0xC100, 2)
 PARTS = (
     New((X, Value(0xC104)), 0.01),
@@ -205,7 +205,7 @@ PARTS = (
 
 
 def has_had(memory: np.ndarray, wram: np.ndarray, values: tuple[Value, ...]) -> bool:
-    """Whether a New's memory u8[4096] has these values, which it has afterwards."""
+    """Return whether a New's memory u8[4096] has these values; they are in it afterwards."""
     state = 0x811C9DC5
     for value in values:
         for byte in range(value.size):
@@ -248,13 +248,13 @@ def test_rewards_are_made_of_the_memory_before_and_after_a_step() -> None:
 
 
 def test_a_count_to_the_middle_of_its_range_counts_down() -> None:
-    """As Python's Change has it, at every difference of a byte."""
+    """As Python's Change computes it, at every difference of a byte."""
     assert {Change(X)(200, (200 + d) % 256) for d in range(256)} == set(range(-128, 128))
 
 
 MEMORY_USED = """
 import numpy as np
-from twinstep.tests.game_boys import Boys, seeds
+from twinstep.tests.support.game_boys import Boys, seeds
 def used():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 few = Boys.begin("catch", seeds(4))
@@ -267,5 +267,5 @@ print((used() - before) / 1000)
 
 def test_a_lane_takes_less_than_64_kb() -> None:
     run = subprocess.run([sys.executable, "-c", MEMORY_USED], check=True, capture_output=True)
-    # With 8 KB of cartridge RAM. The ROM is there once.
+    # With 8 KB of cartridge RAM. The ROM exists once.
     assert 40_000 < float(run.stdout) < 65_536

@@ -1,4 +1,4 @@
-"""What Game Boys in Rust take and what they refuse, on both sides of each limit."""
+"""Accepted and refused inputs of Game Boys in Rust, on both sides of each limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyBoy's saved states: taken apart, put together, loaded, continued."""
+"""PyBoy's saved states: split into fields, composed, loaded, continued."""
 
 from __future__ import annotations
 

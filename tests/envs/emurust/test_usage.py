@@ -1,4 +1,4 @@
-"""What users of emurust can get wrong, each told in one line; PyBoy's files as published."""
+"""Usage errors of emurust, each reported in one line; PyBoy's files as published."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cartridge(change: dict[int, int]) -> bytes:
 
 
 RULES = """
-from twinstep.contracts.roms.memory import Bits, Change, New, Rules, Value
+from twinstep.contracts.emurust.roms.memory import Bits, Change, New, Rules, Value
 rules = Rules(
     reward=(Bits(Value(0xC102), 0.5), New((Value(0xC102),), 10.0), Change(Value(0xC109), 0.25)),
     actions=((), ("left",), ("right",)),

@@ -1,4 +1,4 @@
-"""HalfCheetah in JAX: do lanes that are worked on side by side stay each other's strangers?"""
+"""HalfCheetah in JAX: lanes in one batch do not influence each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reckoned(numbers: Array, count: Array) -> tuple[Array, Array]:
 
 
 def plainly(numbers: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of f32[..., 3] and f32[...], as NumPy does it."""
+    """Return the same of f32[..., 3] and f32[...], as NumPy computes it."""
     numbers = np.broadcast_to(numbers, (*count.shape, 3))
     return numbers.sum(-1) * count, numbers[..., :2] + count[..., None]
 

@@ -1,4 +1,4 @@
-"""The bridge to Gymnasium's HalfCheetah-v5: does it hand out what the real one computes?"""
+"""The bridge to Gymnasium's HalfCheetah-v5 returns the real environment's results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _reference() -> None:
     need(upstream.probe({}))
 
 
-# The bridge imports the reference, so it can be imported only where that is there.
+# The bridge imports the reference, so it can be imported only where the reference is present.
 
 
 def contract_of(steps: int = 1000) -> Contract:
@@ -47,7 +47,7 @@ def lanes_of(contract: Contract, count: int, threads: int = 2) -> Any:
 
 
 def real(steps: int = 1000) -> Any:
-    """The reference as anybody would make it, with all its wrappers."""
+    """Return the reference as a user would make it, with all its wrappers."""
     import gymnasium
 
     return gymnasium.make("HalfCheetah-v5", max_episode_steps=steps)
@@ -89,7 +89,7 @@ def placed() -> dict[str, np.ndarray]:
     return oracle_of(contract_of()).places(1500, 3)
 
 
-# ---- the reference as it is had -----------------------------------------------------------
+# ---- the reference as published -----------------------------------------------------------
 
 
 def test_it_is_found_without_being_imported() -> None:
@@ -145,7 +145,7 @@ def test_a_reset_is_gymnasiums() -> None:
         data = env.unwrapped.data
         for name in STATE:
             assert frame.state[name].tobytes() == getattr(data, name).tobytes()
-        # mj_forward leaves what the solver starts from to the step that follows.
+        # mj_forward leaves the solver's starting point to the step that follows.
         assert not frame.state["qacc_warmstart"].any()
 
 
@@ -303,7 +303,7 @@ def test_mujocos_rollout_gives_the_same_but_for_the_solvers_start() -> None:
     after = lanes.step(given["action"], np.ones(count, bool)).state
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
     state = np.zeros((count, mujoco.mj_stateSize(env.model, kind)))
-    state[:, 1:] = np.concatenate([given["qpos"], given["qvel"]], 1)  # behind the time
+    state[:, 1:] = np.concatenate([given["qpos"], given["qvel"]], 1)  # after the time
     control = np.repeat(given["action"], 5, 1).astype(np.float64)
     states, _ = rollout.rollout(
         env.model,
@@ -327,12 +327,12 @@ def test_bad_numbers_do_what_they_do_in_mujoco(placed: dict[str, np.ndarray]) ->
     state["qpos"][7, 0] = 1e10  # the largest number that is not bad
     lanes = lanes_of(contract_of(), 2 * count)
     lanes.reset(starts(2 * count))
-    # The other half says in plain numbers what the first one comes to.
+    # The other half states in plain numbers the effect of the first one.
     plain = {name: value.copy() for name, value in state.items()}
     instead = np.full_like(action, 0.5)
     instead[0] = 0  # one NaN: no motor works
     instead[1, 0, 2] = instead[2, 0, 2] = 1  # too large is no error, it is clamped
-    for lane in range(3, 7):  # a bad state begins anew at zero, without control
+    for lane in range(3, 7):  # a bad state restarts at zero, without control
         for name in STATE:
             plain[name][lane] = 0
         instead[lane] = 0
@@ -343,10 +343,10 @@ def test_bad_numbers_do_what_they_do_in_mujoco(placed: dict[str, np.ndarray]) ->
         value = frame.state[name]
         assert value[:count].tobytes() == value[count:].tobytes(), name
         assert np.isfinite(value).all()
-    # The speed is from where it was, the cost is the action's own.
+    # The speed is from its old place, the cost is the action's own.
     assert np.isnan(frame.reward[[0, 3], 0]).tolist() == [True, False]
     assert frame.reward[1, 0] == -np.inf
-    # The one episode does the same.
+    # The single episode does the same.
     oracle = oracle_of(contract_of())
     for lane in range(count):
         oracle.load({name: value[lane] for name, value in state.items()})
@@ -469,7 +469,7 @@ def test_the_modules_are_parts_of_the_step(placed: dict[str, np.ndarray]) -> Non
     scale = 1 + np.abs(solved["qfrc_constraint"])
     assert np.quantile(np.abs(found - solved["qfrc_constraint"]) / scale, 0.99) < 1e-9
 
-    # A point touches where it has rows, below the end that kinematics shows.
+    # A point touches where it has rows, below the end in kinematics.
     contacts, ends = call("contacts", placed), call("kinematics", placed)["end_at"]
     touches = contacts["depth"] > 0
     assert (touches == (weight > 0)).all()
@@ -547,7 +547,7 @@ def test_places_are_as_near_to_an_edge_as_a_dtype_tells_and_no_nearer() -> None:
             assert ((apart > 0) & (apart < farthest)).sum() > 5
             assert ((apart < 0) & (apart > -farthest)).sum() > 5
         assert (beyond == 0).any()
-    # Otherwise the states of a seed are the same ones.
+    # Apart from that, the states of a seed are the same ones.
     one, other = made["float64"], made["float32"]
     moved = np.abs(one["qpos"] - other["qpos"]).max(1)
     assert moved.max() < 5e-5

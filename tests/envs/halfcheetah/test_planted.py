@@ -1,6 +1,6 @@
 """One physical constant changed by 1 % (gravity by 0.1 %) is found, and its module is named.
 
-So are bugs where only placed states go: beyond the speeds of play, and at a contact's edge.
+So are bugs reached only by placed states: beyond the speeds of play, and at a contact's edge.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from twinstep.runner.runner import LOADED, Runner
 from twinstep.testing.harness import Harness, RunSettings
 from twinstep.tests.support.requirements import need
 
-#: The module that is named, the files that import the constant, the constant, the factor.
+#: The expected module, the files that import the constant, the constant, the factor.
 BUGS = {
     "friction": ("rows", (constraints, newton, modules), "FRICTION", 1.01),
     "gravity": ("bias", (forces,), "GRAVITY", 1.001),
@@ -82,7 +82,7 @@ def _turning_is_held_to_60(monkeypatch):
 
 
 def _a_nanometre_in_the_floor_does_not_touch(monkeypatch):
-    """What is asked of float64: on which side of the floor a point is, to 1e-12 m."""
+    """The requirement on float64: the side of the floor that a point is on, to 1e-12 m."""
 
     def short(*where):
         apart, *point = constraints.distance(*where)
@@ -92,7 +92,7 @@ def _a_nanometre_in_the_floor_does_not_touch(monkeypatch):
     monkeypatch.setattr(newton, "distance", short)
 
 
-#: Bug -> the module that is named.
+#: Bug -> the expected module.
 BEYOND_PLAY = {
     _turning_is_held_to_60: "bias",
     _a_nanometre_in_the_floor_does_not_touch: "contacts",
@@ -123,7 +123,7 @@ def test_a_bug_beyond_play_is_found_by_placed_states_alone(harness, subject, mon
 
 
 def _difference(reference, runner, rules, name, inputs):
-    """Return which outputs of a module differ on these inputs."""
+    """Return the outputs of a module that differ on these inputs."""
     both = reference.oracle.call(name, inputs), runner.call(name, inputs)
     return outputs_differ(reference.contract, rules, name, *both)
 
@@ -158,7 +158,7 @@ def test_a_changed_constant_fails_its_module_and_its_one_step_gate(
 @pytest.mark.slow
 @pytest.mark.parametrize(("bug", "found"), [("damping", True), ("friction", False)])
 def test_gate_d_sees_ten_percent_more_damping_and_is_blind_to_friction(subject, bug, found):
-    """What README says that averages of whole episodes find, and what they do not."""
+    """README's claim about the changes that averages of whole episodes find and miss."""
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, bug, 1.1)
         pair = Pair(subject, next(c for c in subject.env.candidates if c.name == "jax"))

@@ -1,7 +1,7 @@
-"""HalfCheetah's start in JAX: are these NumPy's numbers, bit for bit?
+"""HalfCheetah's start in JAX has NumPy's numbers, bit for bit.
 
-NumPy is asked directly: a state of its generator is made that gives the words one wants, so
-that every entry of the ziggurat's tables decides something that can be seen.
+NumPy's generator itself is the reference: its state is set so that it gives chosen words, and
+every entry of the ziggurat's tables decides something visible.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from twinstep.generated.halfcheetah.reset import (
 from twinstep.generated.halfcheetah.reset import _PCG_FACTOR as FACTOR
 
 WORD, WIDE = 2**64, 2**128
-#: How far the last place may be off where a number is from the tail: see `log1p` below.
+#: Allowed error of the last place where a number is from the tail: see `log1p` below.
 LAST_PLACES = 4
 
 
@@ -82,7 +82,7 @@ def test_the_outer_precision_changes_nothing() -> None:
 
 
 def counting(words: Sequence[int], stage: int, held: Sequence[int], x: Sequence[float]) -> Any:
-    """Return bool[N]: whether a normal number is done when its stage takes such a word."""
+    """Return bool[N]: whether a normal number is finished when its stage takes such a word."""
     with jax.enable_x64(True):
         # A state whose high word is 0 gives its low word. The state before it is that over
         # the factor, with the increment that takes the product's high word away.
@@ -105,7 +105,7 @@ def counting(words: Sequence[int], stage: int, held: Sequence[int], x: Sequence[
 
 
 class Asked:
-    """NumPy's generator, made to give two chosen words next."""
+    """NumPy's generator, set to give two chosen words next."""
 
     def __init__(self) -> None:
         self._bits = np.random.PCG64(0)
@@ -165,7 +165,7 @@ def test_what_is_inside_is_numpys(asked: Asked) -> None:
 
 
 def test_a_point_where_the_inside_of_a_layer_ends_is_not_inside() -> None:
-    """No seed is known whose word is just there: of 2^52 across a layer it is one."""
+    """No seed is known whose word is exactly there: of 2^52 across a layer it is one."""
     layers = [layer for layer in LAYERS if ziggurat.INSIDE[layer]]
     assert len(layers) == 255
     words = [layer | ziggurat.INSIDE[layer] << 9 for layer in layers]
@@ -215,7 +215,7 @@ def test_heights_are_numpys(asked: Asked, part: float) -> None:
 def test_a_point_on_the_density_does_not_count(asked: Asked) -> None:
     """Many heights round to the density itself; NumPy counts those below it only.
 
-    XLA may round the exponential or the height otherwise in the last place, so that not all layers
+    XLA may round the exponential or the height differently in the last place, so not all layers
     turn at NumPy's height: here 147 of 255 do, and 6 where a point on the density counts.
     """
     layers = LAYERS[1:]
@@ -233,7 +233,7 @@ def test_a_point_on_the_density_does_not_count(asked: Asked) -> None:
 def test_the_tail_begins_where_numpys_does(asked: Asked) -> None:
     word = (2**52 - 1) << 9
     for sign in (0, 1):
-        # The first word says the sign, the second one how far; 0 is no distance at all, and
+        # The first word has the sign, the second one the distance; 0 is no distance at all, and
         # the third word, whatever it is, lies above it.
         asked.give(word & ~(1 << 17) | sign << 17, 0)
         assert asked.rng.standard_normal() == (-1) ** sign * ziggurat.RIGHT
@@ -258,7 +258,7 @@ def test_the_logarithm_is_rounded_once() -> None:
 
 
 def test_a_wide_number_is_rounded_once() -> None:
-    """Half way between two doubles, and beside that by the last bit of 120."""
+    """Half way between two doubles, and next to that by the last bit of 120."""
     numbers = [0]
     for bits in range(68, 128):  # the least logarithm but 0 is 2^-53; below 2^127
         for double in (2**52, 2**52 + 1, 2**53 - 2, 2**53 - 1):

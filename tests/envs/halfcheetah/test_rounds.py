@@ -1,6 +1,6 @@
-"""HalfCheetah in JAX: do its searches end where the cost is least, as soon as they are written to?
+"""HalfCheetah in JAX: searches end at the least cost, after as few rounds as intended.
 
-Longer ones end at the same accelerations, so that nothing but time would show.
+Longer ones end at the same accelerations, so only time would show them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEVEL = 1e-12
 def test_searches_from_placed_states_end_by_themselves_after_few_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of the accelerations all, and of the shares that lower the cost most nearly all."""
+    """All for accelerations do, and nearly all for the share that lowers the cost most."""
     subject = registry.subjects(registry.environment("halfcheetah"), {})[0]
     if subject.probe.problem and os.environ.get("CI", "").lower() not in ("true", "1"):
         pytest.skip(subject.probe.problem)
@@ -53,13 +53,13 @@ def test_searches_from_placed_states_end_by_themselves_after_few_rounds(
         found = jax.jit(jax.vmap(lambda inputs: modules.newton(**inputs)))(given)
         assert found["qacc"].dtype == np.float64
         jax.effects_barrier()
-    # One number for each block of 64 lanes, of which one may go to and fro.
+    # One number for each block of 64 lanes, one of which may alternate.
     assert max(rounds["_Search"]) <= ROUNDS
     assert np.quantile(rounds["_Share"], 0.9) <= ROUNDS
 
 
 class _Ways(NamedTuple):
-    """What the cost's slope along N ways is made of: start + share * curve, and of each row
+    """The parts of the cost's slope along N ways: start + share * curve, and of each row
     weight * change * (late + share * change) where the bracket is below 0.
 
     start, curve: [N]. The others, of rows forward, backward and upward [16, N], of limits [6, N].
@@ -100,7 +100,7 @@ def searched(ways: _Ways, patch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.nda
     real = jax.lax.while_loop
 
     def search(way: _Ways) -> tuple[Array, Array]:
-        """Of one lane. The mass is 1, and the first joint alone moves."""
+        """Of one lane. The mass is 1, and only the first joint moves."""
         way = jax.tree.map(lambda numbers: numbers[..., None], way)
         here = jnp.zeros((9, 1))
         there = here.at[0].set(jnp.sqrt(way.curve))
@@ -131,7 +131,7 @@ def searched(ways: _Ways, patch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.nda
 def test_a_search_ends_where_the_cost_is_least_on_its_way_after_few_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A few go to and fro between two shares a rounding apart, until the bound ends them."""
+    """A few alternate between two shares a rounding apart, until the bound ends them."""
     ways = drawn_ways(WAYS)
     share, rounds = searched(ways, monkeypatch)
     assert share.dtype == np.float64

@@ -1,4 +1,4 @@
-"""What is generated for HalfCheetah is what its sources give."""
+"""Generated files of HalfCheetah match their sources."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.parametrize("command", [("model.py", "gymnasium", "--check"), ("rust", "--check")])
 def test_generated_files_are_what_their_tools_write(command):
-    """MuJoCo's numbers, and the Rust made from the description: mended by the tool alone."""
+    """MuJoCo's numbers, and the Rust generated from the description: only the tool changes them."""
     if not (ROOT / "tools").is_dir():
         pytest.skip("the tools are in the repository alone")
     tool, *args = command

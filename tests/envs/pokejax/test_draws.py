@@ -1,4 +1,4 @@
-"""Every place in the simulator that draws a number for Generation 1 is met, and so is every move.
+"""Every place in the simulator that draws a number for Generation 1 is reached, and every move.
 
 The places are read from the pinned package's own sources; the generator is wrapped for that, and a
 battle is the same with and without.
@@ -27,7 +27,7 @@ VARIANTS = [variant.params for variant in POKEJAX.variants]
 EXCLUDED = {
     "scripts.js:449": "a range of hits other than 2 to 5: gen1/moves.js has none",
 }
-#: Where ties of speed and of handlers draw: what asks for the sorting.
+#: Places where ties of speed and of handlers draw: the callers of the sorting.
 TIES = {
     "Update after an action": r"eachEvent .*runAction",
     "BeforeTurn": r"eachEvent .*runAction \(battle\.js:26\d\d\)",
@@ -41,7 +41,7 @@ TIES = {
 
 @pytest.fixture(scope="module")
 def drawn():
-    """Return how often each place drew over battles of all variants."""
+    """Return each place's number of draws over battles of all variants."""
     need(upstream.probe(contract(POKEJAX.params({})).params))
     total = collections.Counter()
     for params in VARIANTS:

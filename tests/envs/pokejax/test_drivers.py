@@ -1,4 +1,4 @@
-"""The policies that wear battles down do what they say, and play nothing illegal."""
+"""The policies that wear battles down follow their descriptions, and play nothing illegal."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def _chosen(driver, **slots):
     ],
 )
 def test_moves_without_power_and_those_with_the_fewest_pp_come_first(driver, slots):
-    """Slots 2 and 4 share what does not slip: slot 3 is illegal."""
+    """Slots 2 and 4 share the decisions that do not slip: slot 3 is illegal."""
     share = _chosen(driver, **slots)
     assert share[[1, 3]].sum() > 0.875
     assert share[[1, 3]].min() > 0.35

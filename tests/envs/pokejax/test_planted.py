@@ -86,7 +86,7 @@ def _no_priority(fighter):
     return fighter.acts.astype(jnp.int32), -fighter.modified[4]
 
 
-#: Module: what is changed where, and an output that must differ.
+#: Module: the changed text and its file, and an output that must differ.
 BUGS = {
     "generator": (lcg, "INCREMENT", lcg.INCREMENT + 2, "seed"),
     "member": (episode, "stat", _better_genes, "born"),
@@ -212,7 +212,7 @@ def _verified(folder, source, **variables):
 
 @pytest.mark.slow
 def test_a_slip_of_one_in_256_is_reported_by_turn_field_draws_and_the_oracles_function(tmp_path):
-    """The report is what an agent gets: it names everything that leads to the line."""
+    """The report is an agent's input: it names everything that leads to the line."""
     need(upstream.probe(AGREED.params))
     record, text = _verified(tmp_path, _SLIP)
     assert record["one_step"] is True

@@ -1,4 +1,4 @@
-"""The bridge to PufferLib's Pong: does it hand out what the real C computes?"""
+"""The bridge to PufferLib's Pong returns the real C's results."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def assert_same(a: Frame, b: Frame, but: tuple[str, ...] = (), lanes: object = .
             assert one.tobytes() == two.tobytes(), path
 
 
-# ---- the reference as it is had -----------------------------------------------------------
+# ---- the reference as published -----------------------------------------------------------
 
 
 def test_the_compiled_files_are_the_pinned_ones() -> None:
@@ -79,7 +79,7 @@ def test_the_compiled_files_are_the_pinned_ones() -> None:
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache that holds the two files and nothing else."""
+    """Return a cache that holds the two files and nothing else."""
     held = upstream.ensure_sources()
     inner = held.relative_to(paths.cache_dir())
     monkeypatch.setenv("TWINSTEP_CACHE", str(tmp_path))
@@ -362,7 +362,7 @@ def test_stock_serves_come_from_the_c_librarys_generator() -> None:
 
 
 def test_stock_differs_from_the_injected_build_in_the_draws_only() -> None:
-    # Loaded with each serve of the stock game, the other build plays on the same.
+    # Loaded with each serve of the stock game, the other build continues identically.
     stock, hashed = contract_of("stock"), contract_of("fs8")
     one, two = PongOracle(stock), PongOracle(hashed)
     frame = one.reset(Start(np.array([4, 0], np.uint32)))
@@ -466,7 +466,7 @@ def test_the_modules_in_order_are_the_step(variant: str) -> None:
     rng = np.random.default_rng(4)
     oracle = PongOracle(contract)
     before = sampling.sample_states(contract, count, rng)
-    if contract.params["continuous"]:  # where the sides can be called for certain
+    if contract.params["continuous"]:  # where the sides can certainly be called
         for name in ("ball_y", "ball_vy"):
             before[name] = np.round(before[name] * 64) / np.float32(64)
     actions = sampling.sample_actions(contract, count, rng)

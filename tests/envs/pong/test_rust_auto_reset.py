@@ -1,6 +1,6 @@
 """Rust Pong under auto-reset: `auto_rollout` against step and restart, and against the reference.
 
-What is compared is always equal to the bit, in every field and at every step.
+All comparisons are exact to the bit, in every field and at every step.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def actions_of(contract: Contract, steps: int, lanes: int) -> np.ndarray:
 def rollout(
     contract: Contract, actions: np.ndarray, mode: str = "same-step"
 ) -> dict[str, np.ndarray]:
-    """Every array [T, N, ...] of a rollout from `starts`, `final_obs` too."""
+    """Return every array [T, N, ...] of a rollout from `starts`, `final_obs` too."""
     rust = PongRust(contract)
     state, _ = rust.reset(starts(actions.shape[1]))
     _, frame, final = rust.auto_rollout(state, actions, mode)
@@ -66,7 +66,7 @@ def rollout(
 
 
 def merged(yes: Frame, no: Frame, which: np.ndarray) -> Frame:
-    """Lanes `which` of one frame, the others of another."""
+    """Return lanes `which` of one frame, the others of another."""
     other = flatten(no)
     return unflatten(
         {
@@ -84,7 +84,7 @@ def row(frame: Frame, final_obs: np.ndarray) -> dict[str, np.ndarray]:
 def assert_rows_equal(
     got: dict[str, np.ndarray], expected: Iterator[dict[str, np.ndarray]], least: int
 ) -> None:
-    """Every path of a rollout equals the expected rows; at least `least` episodes ended."""
+    """Require every path of a rollout to equal the rows, and at least `least` ended episodes."""
     steps = len(got["reward"])
     for t, want in zip(range(steps), expected, strict=True):
         assert got.keys() <= want.keys()
@@ -96,7 +96,7 @@ def assert_rows_equal(
 
 
 def by_hand_same_step(contract: Contract, actions: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
-    """Rows made of `step` and a `restart` of exactly the lanes that ended."""
+    """Return rows made of `step` and a `restart` of exactly the lanes that ended."""
     rust = PongRust(contract)
     state, _ = rust.reset(starts(actions.shape[1]))
     for action in actions:
@@ -108,7 +108,7 @@ def by_hand_same_step(contract: Contract, actions: np.ndarray) -> Iterator[dict[
 
 
 def by_hand_next_step(contract: Contract, actions: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
-    """Rows made of `step`, but of `restart` in the lanes that ended in the step before."""
+    """Return rows made of `step`, and of `restart` in lanes that ended in the step before."""
     rust = PongRust(contract)
     state, frame = rust.reset(starts(actions.shape[1]))
     for action in actions:
@@ -138,7 +138,7 @@ def test_with_next_step_lanes_that_ended_restart_instead_of_playing(variant: str
 def reference(
     contract: Contract, actions: np.ndarray, mode: str
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Rows that the reference gives where its lanes that ended are restarted."""
+    """Return the reference's rows when its ended lanes are restarted."""
     from twinstep.oracles.pong.bridge import PongOracle
 
     lanes = PongOracle(contract).lanes(actions.shape[1])
@@ -190,7 +190,7 @@ DIGEST = "from twinstep.tests.envs.pong.test_rust_auto_reset import digest; prin
 
 
 def digest() -> str:
-    """Hash of a rollout of many blocks."""
+    """Return a hash of a rollout of many blocks."""
     contract = contract_of("fs8")
     total = hashlib.sha256()
     for mode in MODES:

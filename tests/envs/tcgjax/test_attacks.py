@@ -1,4 +1,4 @@
-"""What each attack of the reference does on a small board, by its ruling (R117 to R139)."""
+"""Each attack of the reference on a small board, by its ruling (R117 to R139)."""
 
 import pytest
 
@@ -293,7 +293,7 @@ def test_switching_and_pushing():
     game.step(CHOOSE + 2)
     assert game.players[1].active.card.name == "Machop"
     assert used("push", foe=one("Venusaur")).player == 1
-    # R69: who is about to be knocked out is not switched.
+    # R69: a Pokemon about to be knocked out is not switched.
     game = used("push", foe=one("Pikachu"), foes=("Machop",))
     assert game.decision.ask == Ask.PROMOTE
 
@@ -362,7 +362,7 @@ def _coins_at(text):
 
 
 def test_all_damage_comes_before_all_else():
-    """R57, R65, R69: who falls by the damage does not sleep: no coin of R72 is flipped for it."""
+    """R57, R65, R69: a Pokemon felled by the damage does not sleep: no coin of R72 is flipped."""
     game = used("sleep", foe=one("Pikachu"), foes=("Machop",))
     assert game.decision.ask == Ask.PROMOTE
     assert game.draws.count == 50

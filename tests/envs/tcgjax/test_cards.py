@@ -1,4 +1,4 @@
-"""Level 0: the cards' facts are what their source says, and hang together."""
+"""Level 0: the cards' facts match their source, and are consistent."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ from twinstep.oracles.tcgjax.trainers import TRAINERS
 
 HERE = Path(tcgjax_cards.__file__).parent
 TOOL = Path(twinstep.__file__).parents[1] / "tools" / "tcgjax" / "cards.py"
-#: Abilities that are always at work, and what is no effect.
+#: Abilities that are always at work, and codes that are no effect.
 PASSIVE = {
     "ability-counter-20", "ability-shell-10", "ability-shell-20", "ability-no-supporters",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What each trainer and each ability of the reference does, by its ruling."""
+"""Each trainer and each ability of the reference, by its ruling."""
 
 import re
 from pathlib import Path

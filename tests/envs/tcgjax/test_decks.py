@@ -1,4 +1,4 @@
-"""Drawn decks are legal and meet every effect; a file that is none says which ruling it breaks."""
+"""Drawn decks are legal and meet every effect; an illegal file's error names the ruling."""
 
 from collections import Counter
 

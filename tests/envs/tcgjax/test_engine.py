@@ -1,6 +1,6 @@
-"""The engine in JAX against the reference, two programs by two authors from one book of rules.
+"""The engine in JAX against the reference: two programs by two authors from one set of rules.
 
-The environment is not registered yet; when it is, levels 1 to 3 say this with reports.
+Without the harness and its reports; levels 1 to 3 compare the same two.
 """
 
 import csv
@@ -49,7 +49,7 @@ def test_games_agree_in_every_field_at_every_decision(variant, driver):
 
 
 def _boards_differ(step):
-    """Return the fields in which a step from drawn boards is not the reference's."""
+    """Return the fields in which a step from drawn boards differs from the reference's."""
     oracle = TcgjaxOracle(_subject("apex").contract)
     placed = oracle.places(BOARDS, 5)
     actions = placed.pop("action")

@@ -64,7 +64,7 @@ def _word(count):
 
 
 def _some(count, name):
-    """Return as many rows as a player is asked about: the engine plays many turns for some."""
+    """Return as many rows as a player gets: the engine plays many turns for some."""
     few = FEW if name in ("greedy", "expectimax") else count
     return np.random.default_rng(1).permutation(count)[:few]
 
@@ -75,7 +75,7 @@ def test_a_player_answers_alike_in_numpy_and_jax_and_legally(shown, name):
     obs, legal = (values[rows] for values in shown[:2])
     word, player = _word(len(obs)), player_of(TCGJAX, name)
     one = player(obs, legal, word, np)
-    # It is one compiled program already, and a dear one: it is not compiled again inside another.
+    # It is already one compiled program, and an expensive one: it is not compiled inside another.
     traced = partial(player, xp=jnp)
     traced = traced if name == "expectimax" else jax.jit(traced)
     other = traced(*map(jnp.asarray, (obs, legal, word)))
@@ -97,7 +97,7 @@ def test_what_a_policy_is_told_is_alike_in_numpy_and_jax(shown, function):
 
 @pytest.fixture(scope="module")
 def changed(env, shown):
-    """What the first player sees and may do after all that is hidden from it was replaced."""
+    """Return the first player's view after everything hidden from it was replaced."""
     obs, legal, fields = shown
     rng = np.random.default_rng(2)
     rows = [{n: v[i] for n, v in fields.items()} for i in range(len(obs))]
@@ -110,7 +110,7 @@ def changed(env, shown):
 @pytest.mark.parametrize("name", TCGJAX.players)
 def test_a_choice_stays_where_only_hidden_things_change(shown, changed, name):
     obs, legal, fields = shown
-    # Something was replaced indeed.
+    # The replacement did change something.
     assert (fields["seed"] != changed[2]["seed"]).any(-1).all()
     assert (fields["cards"][:, 1] != changed[2]["cards"][:, 1]).any(-1).mean() > 0.9
     rows = _some(len(obs), name)

@@ -1,4 +1,4 @@
-"""The reference as a whole: what always holds in its games, its boards, its stories."""
+"""The reference as a whole: invariants of its games, its boards, its narration."""
 
 import re
 
@@ -39,7 +39,7 @@ def _states(chunk):
 
 
 def test_every_card_is_in_one_place_and_its_pile_has_no_gaps(games):
-    """Twenty cards a player; hands hold as many as may be, benches three, stacks three."""
+    """Twenty cards a player; hands within their limit, at most three on benches and in stacks."""
     agreed, _, _, chunk = games
     state = _states(chunk)
     for zone in range(Zone.STACKS + 4):
@@ -71,7 +71,7 @@ def test_an_empty_slot_has_nothing(games):
 
 
 def test_exactly_one_player_acts_until_the_game_is_over(games):
-    """R50, R82: who acts has something to do, the other one nothing."""
+    """R50, R82: the acting player has legal actions, the other one none."""
     chunk = games[3]
     valid = np.arange(len(chunk.frames["reward"]))[:, None] <= chunk.lengths
     acting, legal = chunk.frames["acting"][valid], chunk.frames["legal"][valid]
@@ -84,7 +84,7 @@ def test_exactly_one_player_acts_until_the_game_is_over(games):
 
 
 def test_energy_is_neither_lost_nor_made(games):
-    """R30, R36: what was attached is there or was discarded; both only grow."""
+    """R30, R36: attached energy is in play or was discarded; both only grow."""
     chunk = games[3]
     for lane in range(chunk.lanes):
         frames = slice(0, int(chunk.lengths[lane]) + 1)
@@ -110,7 +110,7 @@ def test_a_game_loaded_at_any_choice_goes_on_as_it_did(games):
 
 
 def test_a_story_names_a_ruling_in_every_line(games):
-    """And the teller of it knows every action."""
+    """The narrator knows every action, too."""
     agreed, oracle, starts, chunk = games
     rulings = {f"R{n}" for n in range(1, 140)}
     for lane in range(3):
@@ -127,7 +127,7 @@ def test_a_story_names_a_ruling_in_every_line(games):
 
 
 def test_boards_meet_every_effect_and_ask_every_choice():
-    """What level 2 plays a step from."""
+    """The boards of level 2's single steps."""
     (subject,) = registry.subjects(TCGJAX, {}, ["apex"])
     oracle = TcgjaxOracle(subject.contract)
     placed = oracle.places(8192, 0)
@@ -147,7 +147,7 @@ def test_boards_meet_every_effect_and_ask_every_choice():
     {"weakness": 40, "hand": 5, "poison": 30, "heads": 0, "turns": 9, "points": 1}.items(),
 )
 def test_each_value_of_the_rules_matters(name, value):
-    """R1 to R6 are parameters: with another value of any of them games go another way."""
+    """R1 to R6 are parameters: another value of any of them changes the course of games."""
     assert name in RULES
     played = []
     for settings in ({}, {name: str(value)}):

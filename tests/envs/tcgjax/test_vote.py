@@ -33,7 +33,7 @@ def _vote(records):
 
 
 def test_every_sentence_says_what_its_record_does():
-    """All 91; what differs is settled by a ruling, and nothing is settled that does not differ."""
+    """All 91; each difference is settled by a ruling, and every settled entry does differ."""
     voted = _vote(RECORDS)
     assert voted.returncode == 0, voted.stdout + voted.stderr
     assert "91 sentences" in voted.stdout

@@ -1,1 +1,1 @@
-"""Writes the Rust of HalfCheetah's physics; see `__main__`."""
+"""Write the Rust of HalfCheetah's physics; see `__main__`."""

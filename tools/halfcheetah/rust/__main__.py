@@ -26,7 +26,7 @@ FOLDER = ROOT / "rust" / "halfcheetah" / "src" / "generated"
 
 
 def files() -> dict[str, str]:
-    """Return everything that is written, by file name."""
+    """Return file name -> text of all generated files."""
     made = {"structures.rs": structures(), "tables.rs": tables(), "trigonometry.rs": trigonometry()}
     made["ziggurat.rs"] = ziggurat_tables()
     for name, doc, *pieces in BLOCKS:
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def same(path: Path, text: str) -> bool:
-    """Say whether a file has this text."""
+    """Return True if a file has this text."""
     return path.is_file() and path.read_text() == text
 
 

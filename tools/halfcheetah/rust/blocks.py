@@ -1,4 +1,4 @@
-"""The Rust files of the physics: their functions, and the shapes of what these take."""
+"""The Rust files of the physics: their functions, and the shapes of their arguments."""
 
 from __future__ import annotations
 

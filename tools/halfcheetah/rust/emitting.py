@@ -25,7 +25,7 @@ class Writer:
         self.kept = set(outputs)
 
     def fuses(self, x: Symbol) -> bool:
-        """Say whether a product is only ever added, and so never needed alone."""
+        """Return True if a product is only ever added, and so never needed alone."""
         if x.kind != "*" or x in self.kept:
             return False
         return all(
@@ -96,7 +96,7 @@ def function(doc: str, name: str, computing: Callable[..., Any], **shapes: Any) 
     shortener = Shortener(leaves(result))
     result = rebuilt(result, shortener)
     writer = Writer(leaves(result))
-    # In this order values are used soon after they are there.
+    # In this order values are used soon after they are computed.
     value = writer.tree(result)
     if writer.lines and writer.lines[-1].startswith(f"let {value} = "):
         value = writer.lines.pop().removeprefix(f"let {value} = ").removesuffix(";")

@@ -1,4 +1,4 @@
-"""The order of sums: what is ready first is added first, which makes chains shorter."""
+"""Reorder sums: terms that are ready first are added first, which shortens chains."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from .symbols import Symbol, symbol
 
-#: About how many cycles an operation takes; what is not named here takes one.
+#: Approximate cycles of an operation; 1 if it is not listed.
 CYCLES = {"+": 4, "-": 4, "*": 4, "/": 13, "sin": 40, "cos": 40, "min": 2, "max": 2, "where": 2}
 
 
 def users_of(outputs: list[Symbol]) -> dict[Symbol, list[Symbol]]:
-    """Return which nodes use each node that the outputs need."""
+    """Return the users of each node that the outputs need."""
     users: dict[Symbol, list[Symbol]] = {}
     stack, seen = list(outputs), set(outputs)
     while stack:
@@ -58,7 +58,7 @@ class Shortener:
 
     def sum(self, terms: list[tuple[int, Symbol]]) -> Symbol:
         def when(term: tuple[int, Symbol]) -> int:
-            # A product is fused: what counts is when its factors are ready.
+            # A product is fused: it is as late as its factors.
             node = term[1]
             return self.begins(node) if node.kind == "*" else self.ready[node]
 

@@ -65,7 +65,7 @@ class Symbol:
 
 
 class Namespace:
-    """What `__array_namespace__` gives: the functions that the description uses."""
+    """The result of `__array_namespace__`: the functions that the description uses."""
 
     @staticmethod
     def cos(x: Symbol) -> Symbol:
@@ -96,7 +96,7 @@ def symbol(value: Any) -> Symbol:
 
 
 def constant(x: Symbol) -> float | None:
-    """Return the number that a node is, if it is one."""
+    """Return the value of a constant node, None for any other node."""
     return x.parts[0] if x.kind == "constant" else None
 
 

@@ -1,8 +1,8 @@
-"""Prompts for coding agents, made of an environment's declaration: text in, text out.
+"""Prompts for coding agents, written from an environment's declaration: text in, text out.
 
 Nothing here starts an oracle or calls a model. The same declaration and files give the same bytes.
-A prompt has at most CAP characters, no absolute path, and of the reference only what the contract's
-`source_view` allows.
+A prompt has at most CAP characters and no absolute path, and shows only those parts of the
+reference that the contract's `source_view` allows.
 """
 
 from twinstep.repair.prompts.kinds import optimisation, repair, tests, translation

@@ -1,4 +1,4 @@
-"""`twinstep prompt`: prints a prompt, to be given to an agent by hand."""
+"""`twinstep prompt`: print a prompt to give to an agent by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twinstep.repair import prompts
 from twinstep.repair.prompts import bench_text
 
 KINDS = ("translation", "tests", "repair", "optimisation")
-#: Where `twinstep bench` leaves its results.
+#: Folder of `twinstep bench`'s results.
 BENCHMARKS = Path("benchmarks")
 
 
@@ -32,7 +32,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the prompt; 0, or UserError."""
+    """Print the prompt; return 0, or raise UserError."""
     pair = _pair(args)
     module: str = args.module
     if args.report and args.kind != "repair":
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.kind == "tests":
         text = prompts.tests(pair, _required(module, [m.name for m in _modules(pair)], args.kind))
     else:
-        known = prompts.known(pair)
-        chosen = _required(module, known, args.kind)
+        names = prompts.known(pair)
+        chosen = _required(module, names, args.kind)
         written = [name for name in prompts.present(pair) if name != chosen]
         text = prompts.translation(pair, chosen, written)
     print(text, end="")
@@ -54,16 +54,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _pair(args: argparse.Namespace) -> Pair:
     env = registry.environment(args.env)
-    found = registry.subjects(env, {}, () if args.variant is None else (args.variant,))
-    if not found:
-        known = [variant.name for variant in env.variants]
-        raise registry.unknown(f"variant of {env.name}", args.variant or "", known)
+    subjects = registry.subjects(env, {}, () if args.variant is None else (args.variant,))
+    if not subjects:
+        names = [variant.name for variant in env.variants]
+        raise registry.unknown(f"variant of {env.name}", args.variant or "", names)
     wanted = (args.candidate,) if args.candidate else ()
-    for subject in found:
+    for subject in subjects:
         if pairs := registry.pairs(subject, wanted):
             return pairs[0]
     who = args.candidate or "no candidate"
-    raise UserError(f"{who} does not claim {found[0].label}: choose another --variant")
+    raise UserError(f"{who} does not claim {subjects[0].label}: choose another --variant")
 
 
 def _modules(pair: Pair) -> tuple[Any, ...]:
@@ -102,7 +102,7 @@ def _of_record(pair: Pair, path: Path, module: str) -> str:
         raise UserError(f"{path} is of {'-'.join(of)}: choose --env {of[0]} --candidate {of[1]}")
     suspects = [suspect["module"] for suspect in record["suspects"]]
     first = suspects[0] if suspects and suspects[0] in prompts.known(pair) else ""
-    # As one would write it here: a prompt names no absolute path.
+    # Relative to the current folder: a prompt names no absolute path.
     text = markdown.markdown(record, Path(os.path.relpath(path.parent)).as_posix())
     return prompts.repair(pair, text, module or first)
 

@@ -1,4 +1,4 @@
-"""What a contract says, as Markdown: the environment, fields, gates, random numbers, needs."""
+"""A contract as Markdown: the environment, fields, gates, random numbers, dependencies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from twinstep.repair.prompts import locations
 from twinstep.repair.prompts.length_budget import Part, table
 
 _HEAD = ("name", "dtype", "shape", "range", "what it is")
-#: Names of elements that are listed.
+#: Maximum number of listed element names.
 _NAMES = 24
 
 
 def environment(pair: Pair) -> str:
-    """Return what the environment is, how it is parameterised and who plays."""
+    """Describe the environment, its parameters and its players."""
     env, contract = pair.subject.env, pair.subject.contract
     lines = [
         f"`{contract.version}`: {env.doc}",
@@ -38,15 +38,15 @@ def environment(pair: Pair) -> str:
             )
     variants = [v for v in env.variants if v.name and _claims(v.candidates, pair)]
     if variants:
-        told = "; ".join(
+        names = "; ".join(
             f"{v.name} ({', '.join(f'{k}={x}' for k, x in v.params.items())})" for v in variants
         )
-        lines.append(f"All variants are verified, with the same files: {told}.")
+        lines.append(f"All variants are verified, with the same files: {names}.")
     return "\n".join(lines)
 
 
 def facts(pair: Pair) -> str | Part:
-    """Return what the contract's author wrote down of the reference."""
+    """Return the contract author's notes on the reference."""
     env = pair.subject.env
     module = sys.modules.get(env.contract.__module__)
     text = inspect.cleandoc((module and module.__doc__) or "")
@@ -56,13 +56,13 @@ def facts(pair: Pair) -> str | Part:
 
 
 def fields(pair: Pair, listed: Iterable[Field]) -> str | Part:
-    """Return a table of fields, or that there are none."""
+    """Return a table of fields, or `None.`."""
     rows = [_row(pair.subject.contract, field) for field in listed]
     return table(_HEAD, rows, locations.contract_place(pair.subject.env)) if rows else "None."
 
 
 def owned(pair: Pair, module: Module) -> str:
-    """Say what a module owns if that is not what it returns."""
+    """Name the fields that a module owns if they differ from its outputs."""
     if module.owns is None or not module.owns:
         return ""
     names = ", ".join(f"`{name}`" for name in module.owns)
@@ -70,7 +70,7 @@ def owned(pair: Pair, module: Module) -> str:
 
 
 def frame_layout(pair: Pair) -> Part:
-    """Return every path of a frame, with what the state's fields are for."""
+    """Return every path of a frame, with the descriptions of the state's fields."""
     contract = pair.subject.contract
     by_name = {f"state.{f.name}": f for f in contract.state}
     rows = []
@@ -85,7 +85,7 @@ def frame_layout(pair: Pair) -> Part:
 
 
 def gates(pair: Pair, module: str) -> str | Part:
-    """Return what must hold of a module's outputs, or of every path of a frame for the glue."""
+    """Return the gates of a module's outputs, or of every path of a frame for the glue."""
     contract = pair.subject.contract
     if module in {m.name for m in contract.modules}:
         outputs = contract.module(module).outputs
@@ -124,7 +124,7 @@ def gates(pair: Pair, module: str) -> str | Part:
 
 
 def randomness(contract: Contract) -> str:
-    """Return how both sides come to draw the same numbers."""
+    """Explain how both sides draw the same numbers."""
     random = contract.randomness
     lines = [f"Random numbers: {random.scheme}."]
     if random.draws:
@@ -135,13 +135,13 @@ def randomness(contract: Contract) -> str:
     else:
         lines.append("Draw exactly where the reference does, in its order.")
     if random.parts:
-        told = "; ".join(f"{name} ({', '.join(p)})" for name, p in random.parts.items())
-        lines.append(f"Drawn at an episode's start, each by itself: {told}.")
+        parts = "; ".join(f"{name} ({', '.join(p)})" for name, p in random.parts.items())
+        lines.append(f"Drawn at an episode's start, each by itself: {parts}.")
     return " ".join(lines)
 
 
 def needs(pair: Pair, module: str, written: Sequence[str]) -> str | Part:
-    """Return the modules that come before this one, with their places and heads."""
+    """Return the modules that this one depends on, with their places and signatures."""
     contract = pair.subject.contract
     declared = [m.name for m in contract.modules]
     names = contract.module(module).needs if module in declared else declared
@@ -197,8 +197,8 @@ def _row(contract: Contract, field: Field) -> tuple[str, str, str, str, str]:
     notes = [doc, f"elements{_named(field.names)}" if field.names else ""]
     if field.role is not Role.COMPARED:
         notes.append(field.role.value)
-    told = "; ".join(note for note in notes if note)
-    return f"`{field.name}`", field.dtype, str(list(field.shape)), _range(field), told
+    text = "; ".join(note for note in notes if note)
+    return f"`{field.name}`", field.dtype, str(list(field.shape)), _range(field), text
 
 
 def _range(field: Field) -> str:
@@ -212,7 +212,7 @@ def _range(field: Field) -> str:
 def _rules_for(
     rules: Sequence[GateRule], candidate: str, names: Sequence[str]
 ) -> Iterable[GateRule]:
-    """Return the rules that may decide for one output: dtype and platform are not known yet."""
+    """Yield the rules that may apply to one output: dtype and platform are not known yet."""
     for rule in rules:
         if rule.fits(*names, candidate=candidate, dtype=rule.dtype, platform=rule.platform):
             yield rule

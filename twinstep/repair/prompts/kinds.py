@@ -24,15 +24,15 @@ _GLUE = {
     "restart": "The reference's own auto-reset: what it does at an episode's end before it "
     "returns. The frame is the one that the reference gives in place of the terminal one.",
 }
-#: What is cut first where a prompt is too long.
+#: The order in which parts of too long a prompt are cut.
 _ORDER = ("facts", "parts", "needs", "source", "outputs", "inputs", "gates")
 
 
 def translation(pair: Pair, module: str, written: Sequence[str] = ()) -> str:
-    """Return the prompt that asks for one module, or for the glue `step`, `reset` or `restart`.
+    """Return the prompt for one module, or for the glue `step`, `reset` or `restart`.
 
-    written: names of modules that exist already; they are shown with their places. UserError for
-    a name that the contract does not have.
+    written: names of existing modules, which are shown with their places. UserError for a name that
+    the contract lacks.
     """
     names = locations.known(pair)
     for name in (module, *written):
@@ -53,7 +53,7 @@ def translation(pair: Pair, module: str, written: Sequence[str] = ()) -> str:
 
 
 def tests(pair: Pair, module: str) -> str:
-    """Return the prompt that asks for level 1 tests of one module; UserError if there is none."""
+    """Return the prompt for level 1 tests of one module; UserError if there is no such module."""
     names = [m.name for m in pair.subject.contract.modules]
     if module not in names:
         raise registry.unknown(f"module of {pair.subject.label}", module, names)
@@ -76,10 +76,10 @@ def tests(pair: Pair, module: str) -> str:
 
 
 def repair(pair: Pair, report: str, module: str = "", tries: int = 0, last: str = "") -> str:
-    """Return the prompt that asks for one difference to be mended.
+    """Return the prompt to fix one difference.
 
-    report: a failure report's Markdown, or a plain sentence. module: where the cause is looked
-    for, "" if that is not known. tries: how often it was tried before. last: what the last try did.
+    report: a failure report's Markdown, or a plain sentence. module: the suspect, "" if unknown.
+    tries: number of earlier tries. last: summary of the last try.
     """
     names = locations.known(pair)
     if module and module not in names:
@@ -105,9 +105,9 @@ def repair(pair: Pair, report: str, module: str = "", tries: int = 0, last: str 
 
 
 def optimisation(pair: Pair, speeds: str, hardware: str) -> str:
-    """Return the prompt that asks for speed, once all levels are green.
+    """Return the prompt for speed, once all levels are green.
 
-    speeds: what was measured, as Markdown, or a sentence that nothing was. hardware: the machine.
+    speeds: the measurements as Markdown, or a sentence that there are none. hardware: the machine.
     """
     variant = pair.subject.variant.name
     bench = f"twinstep bench {pair.subject.env.name} --backend {pair.candidate.name}"
@@ -145,7 +145,7 @@ def _common(pair: Pair) -> dict[str, str | Part]:
 
 
 def _about(pair: Pair, module: str) -> dict[str, str | Part]:
-    """Return what translation and tests say of one module."""
+    """Return the values about one module that translation and tests share."""
     contract = pair.subject.contract
     declared = _declared(pair, module)
     values = _common(pair) | {
@@ -206,7 +206,7 @@ def _levels(pair: Pair) -> str:
 
 
 def _more(pair: Pair, declared: Module | None) -> str:
-    """Say what else judges a module that cannot be called alone, and what follows level 1."""
+    """Name the other checks of a module that cannot be called alone, and the ones after level 1."""
     if declared is not None and not declared.inputs:
         return (
             "The reference cannot be called for this module alone on inputs of your choice. Its "
@@ -221,13 +221,13 @@ def _more(pair: Pair, declared: Module | None) -> str:
 
 
 def _head(pair: Pair, module: str) -> str:
-    """Say how the module is called now, if it is there."""
+    """Return the module's present signature as a sentence, "" if it is not written."""
     head = " ".join(text.strip() for text in locations.signature(pair, module))
     return f" Its head is there; keep it as it is:\n  `{head}`" if head else ""
 
 
 def _history(tries: int, last: str) -> str:
-    """Return what was tried before."""
+    """Return the section on earlier tries, "" if there are none."""
     if not tries and not last:
         return ""
     times = "once" if tries == 1 else f"{tries} times"
@@ -243,7 +243,7 @@ def _history(tries: int, last: str) -> str:
 
 
 def _lowered(report: str) -> list[str]:
-    """Return a report's lines with its headings below the prompt's own."""
+    """Return a report's lines with its headings demoted below the prompt's own."""
     lines, fenced = [], False
     for line in report.strip().splitlines():
         fenced ^= line.startswith("```")
@@ -252,7 +252,7 @@ def _lowered(report: str) -> list[str]:
 
 
 def _forbidden(pair: Pair, module: str) -> str:
-    """Return the rules that an agent's files are screened by before they run."""
+    """Return the rules of the screening of an agent's files."""
     oracle = pair.subject.env.oracle
     banned = ", ".join(f"`{name}`" for name in (oracle.package, *oracle.upstream))
     lines = [

@@ -1,4 +1,4 @@
-"""Keeps a prompt within its length: what is cut is whole lines, with a note where the rest is."""
+"""Keep a prompt within its length: cut whole lines and note where the rest can be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
-#: Characters of a prompt at most.
+from twinstep._lib import markdown
+
+#: Maximum number of characters of a prompt.
 CAP = 30_000
 FOLDER = Path(__file__).parent
 
@@ -17,8 +19,8 @@ FOLDER = Path(__file__).parent
 class Part:
     """Lines that may be cut from their end.
 
-    rest: where what was cut can be read. head, tail: stay whatever is cut (a fence, a table's
-    first rows). cut: how many lines are left out.
+    rest: where cut lines can be read. head, tail: text that is never cut (a fence, a table's first
+    rows). cut: number of lines left out.
     """
 
     lines: tuple[str, ...]
@@ -38,7 +40,7 @@ class Part:
     def shorter(self, by: int) -> Part:
         """Return the part with enough lines left out to lose `by` characters, or all of them."""
         part = self
-        # The note that something is missing has a length of its own.
+        # The note on missing lines has a length of its own.
         wanted = len(str(self)) - by
         while part.cut < len(part.lines) and len(str(part)) > wanted:
             part = replace(part, cut=part.cut + 1)
@@ -46,7 +48,7 @@ class Part:
 
 
 def render(name: str, values: Mapping[str, str | Part], order: Sequence[str]) -> str:
-    """Fill the template `name`; down to CAP, cut the parts in `order`, the first one first."""
+    """Fill the template `name`; cut the parts in `order`, one by one, until the text fits CAP."""
     template = Template(template_text(name))
     filled = dict(values)
     text = _filled(template, filled)
@@ -68,7 +70,7 @@ def template_text(name: str) -> str:
 
 
 def fenced(lines: Sequence[str], kind: str, rest: str) -> Part:
-    """Return a block of code, with a fence that no line of it ends."""
+    """Return a block of code, with a fence longer than any in its lines."""
     runs = [len(run) for line in lines for run in re.findall(r"`{3,}", line)]
     fence = "`" * max([3, *(run + 1 for run in runs)])
     return Part(tuple(lines), rest, f"{fence}{kind}\n", f"{fence}")
@@ -76,13 +78,13 @@ def fenced(lines: Sequence[str], kind: str, rest: str) -> Part:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Part:
     """Return a Markdown table whose last rows may be cut."""
-    lines = tuple(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows)
-    top = f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
-    return Part(lines, rest, top)
+    cells = ([cell.replace("|", "/") for cell in row] for row in rows)
+    first, rule, *lines = markdown.table([head, *cells])
+    return Part(tuple(lines), rest, f"{first}\n{rule}\n")
 
 
 def _filled(template: Template, values: Mapping[str, str | Part]) -> str:
-    # A line that is one value alone goes, with the empty one below it, where nothing is to say.
+    # A line of a single value is dropped, with the blank line below it, if the value is empty.
     empty = "|".join(name for name, value in values.items() if not str(value))
     text = re.sub(rf"^\$(?:{empty})\n\n?", "", template.template, flags=re.M) if empty else ""
     filled = Template(text or template.template)

@@ -1,4 +1,4 @@
-"""Where things are: a candidate's modules, its adapter, the contract, the reference's own files."""
+"""Locations of a candidate's modules, its adapter, the contract and the reference's own files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def language(candidate: CandidateRef, module: str = "") -> str:
 
 
 def known(pair: Pair) -> list[str]:
-    """Return what can be translated: the contract's modules in their order, then the glue."""
+    """Return the translatable names: the contract's modules in their order, then the glue."""
     modules = [module.name for module in pair.subject.contract.modules]
     glue = GLUE if pair.subject.contract.reset_mode == "same-step" else GLUE[:2]
     return modules + [name for name in glue if name not in modules]
@@ -45,7 +45,7 @@ def found(pair: Pair, module: str) -> int:
 
 
 def place_of(pair: Pair, module: str) -> str:
-    """Return where a module is, or is to be, as a clause."""
+    """Return the present or future place of a module, as a clause."""
     declared = pair.candidate.sources.get(module, "")
     if not declared:
         return f"no file is declared for it: choose one below {edit(pair)}"
@@ -63,7 +63,7 @@ def edit(pair: Pair) -> str:
 
 
 def signature(pair: Pair, module: str, most: int = 30) -> list[str]:
-    """Return the lines of a module's present head, up to its body; [] if it is not there."""
+    """Return the lines of a module's present signature, up to its body; [] if it is missing."""
     path, _, _ = pair.candidate.sources.get(module, "").partition(":")
     line = found(pair, module)
     file = source_view.find_source(path) if line else None
@@ -83,15 +83,15 @@ def contract_place(env: Environment) -> str:
 
 
 def adapter(pair: Pair) -> str:
-    """Return the file and the name of the class that plugs the candidate in."""
+    """Return the class that plugs the candidate in, and its file."""
     module, _, name = pair.candidate.factory.partition(":")
     return f"`{name}` in `{_file_of(module)}`"
 
 
 def reference_source(pair: Pair, module: str) -> str | Part:
-    """Return what may be shown of the reference for a module, by the contract's `source_view`.
+    """Return the part of the reference that may be shown for a module, by `source_view`.
 
-    `verbatim`: its lines, numbered, or its place if they are not at hand. `location`: the place.
+    `verbatim`: its lines, numbered, or its place if they are not available. `location`: the place.
     `rules`: the numbers of its rules and the file that holds them.
     """
     env, contract = pair.subject.env, pair.subject.contract
@@ -101,7 +101,7 @@ def reference_source(pair: Pair, module: str) -> str | Part:
     if contract.source_view == "rules":
         return _rules(env, source)
     shown = f"The reference has it at `{source}`." if source else ""
-    if contract.source_view != "verbatim":  # not even whether it can run here is asked
+    if contract.source_view != "verbatim":  # nor is the reference probed
         return shown or "The contract does not say where the reference has it."
     place = source if module in own else _span(list(own.values()))
     lines = _lines(pair, place)
@@ -121,31 +121,31 @@ def _lines(pair: Pair, place: str) -> list[tuple[int, str]]:
     try:
         return source_view.reference_lines(oracle, pair.subject.contract.source_view, place)
     except (OracleMissing, OSError, ValueError, ImportError):
-        return []  # a prompt with the place alone is better than none
+        return []  # a prompt with only the place is better than none
 
 
 def _span(places: list[str]) -> str:
-    """Return one range of lines that holds all modules of the file that most of them are in."""
-    held: dict[str, list[int]] = {}
+    """Return the line range of all modules in the file that holds most of them."""
+    lines_of: dict[str, list[int]] = {}
     for place in places:
         name, _, ranges = place.partition(":")
         if re.fullmatch(r"[\d,-]+", ranges):
-            held.setdefault(name, []).extend(int(n) for n in re.findall(r"\d+", ranges))
-    if not held:
+            lines_of.setdefault(name, []).extend(int(n) for n in re.findall(r"\d+", ranges))
+    if not lines_of:
         return ""
-    name = max(held, key=lambda n: len(held[n]))
-    return f"{name}:{min(held[name])}-{max(held[name])}"
+    name = max(lines_of, key=lambda n: len(lines_of[n]))
+    return f"{name}:{min(lines_of[name])}-{max(lines_of[name])}"
 
 
 def _rules(env: Environment, source: str) -> str:
-    """Return the numbers of rules, without the places in the reference that stand beside them."""
+    """Return the numbers of rules, without the places in the reference next to them."""
     numbers = [part.strip() for part in source.split(";") if not re.search(r"\.\w+:", part)]
-    told = "; ".join(dict.fromkeys(part for part in numbers if part))
+    text = "; ".join(dict.fromkeys(part for part in numbers if part))
     package = _file_of(env.oracle.package)
     folder = _folder_of(env.oracle.package)
     names = sorted(p.name for p in folder.glob("*.md")) if folder else []
     files = ", ".join(f"`{package}/{name}`" for name in names if name.lower().startswith("rul"))
-    lines = [f"It is defined by {told}." if told else "No rules are named for it alone."]
+    lines = [f"It is defined by {text}." if text else "No rules are named for it alone."]
     if files:
         lines.append(f"The rules are written in {files}.")
     lines.append("The reference's code may not be shown or read: write from the rules.")
@@ -153,7 +153,7 @@ def _rules(env: Environment, source: str) -> str:
 
 
 def _folder_of(module: str) -> Path | None:
-    """Return the folder of a package without importing it."""
+    """Return a package's folder without importing the package."""
     first, *rest = module.split(".")
     # The outermost package is on the path; one folder below it may lie elsewhere.
     for count in (2, 1):
@@ -170,7 +170,7 @@ def _folder_of(module: str) -> Path | None:
 
 
 def _file_of(module: str) -> str:
-    """Return a module's file from the folder the command runs in; its dotted name if not there."""
+    """Return a module's file relative to the current folder; its dotted name if it is outside."""
     package, _, last = module.rpartition(".")
     folder = _folder_of(module)
     if folder is None and package:

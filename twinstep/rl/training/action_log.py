@@ -1,4 +1,4 @@
-"""An environment outside compiled programs, brought back by playing its actions again."""
+"""Restore an environment outside compiled programs by replaying its logged actions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from twinstep.contract import Discrete
 from twinstep.env.timestep import TimeStep
 from twinstep.errors import UserError
 
-#: Steps played again between two words on the progress.
+#: Number of replayed steps between two lines of progress.
 _WORDS = 1000
-#: Bytes read at once.
+#: Number of bytes per read.
 _PART = 1 << 20
 
 
 class Logged:
-    """An arena that writes all actions it is given to a file; else as the arena.
+    """An arena that logs all actions to a file; otherwise like the arena.
 
-    The file holds the actions [N, ...] of one step after the other, as small as they fit. What was
-    written behind a checkpoint is written over when a run goes on from it.
+    The file holds the actions [N, ...] of each step in the smallest dtype that fits. Actions after
+    a checkpoint are overwritten when a run resumes from it.
     """
 
     def __init__(self, arena: Any, path: Path) -> None:
@@ -33,24 +33,24 @@ class Logged:
         action = arena.contract.action
         whole = isinstance(action, Discrete)
         self._dtype = np.min_scalar_type(action.n - 1) if whole else np.dtype(action.dtype)
-        self._made = hashlib.sha256()
+        self._hash = hashlib.sha256()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._arena, name)
 
     def step(self, state: Any, actions: np.ndarray) -> tuple[Any, TimeStep]:
-        """Write the actions and apply them."""
+        """Log the actions and apply them."""
         if self._file is None:
             self._file = self._path.open("wb")
         row = np.ascontiguousarray(actions, self._dtype).tobytes()
-        self._made.update(row)
+        self._hash.update(row)
         self._file.write(row)
         return self._arena.step(state, actions)
 
     @property
     def digest(self) -> str:
         """The hash of all actions so far."""
-        return self._made.hexdigest()
+        return self._hash.hexdigest()
 
     def again(
         self,
@@ -60,11 +60,11 @@ class Logged:
         digest: str,
         progress: Callable[[str], None],
     ) -> tuple[tuple[Any, ...], list[TimeStep]]:
-        """Apply the first `steps` actions of the file; return the states after them, and the last
+        """Replay the first `steps` actions of the file; return the states after them, and the last
         step of each.
 
         states: of a reset from the same seeds, which share the lanes evenly and stepped in turn.
-        digest: as it was then. UserError if the file does not hold these actions.
+        digest: the log's hash at that time. UserError if the file does not hold these actions.
         """
         states, action = list(states), self._arena.contract.action
         shape = (lanes // len(states), *action.shape)
@@ -80,14 +80,14 @@ class Logged:
         return tuple(states), shown
 
     def _read(self, size: int, digest: str) -> None:
-        """Open the file, whose first `size` bytes must be those of the digest, at its beginning."""
+        """Open the file at its beginning; its first `size` bytes must match the digest."""
         try:
             self._file = self._path.open("r+b")
         except OSError as error:
             raise UserError(f"{self._path} cannot be read ({error.strerror})") from error
         left = size
         while left and (part := self._file.read(min(left, _PART))):
-            self._made.update(part)
+            self._hash.update(part)
             left -= len(part)
         if self.digest != digest:
             problem = "lacks" if left else "holds others than"
@@ -97,7 +97,7 @@ class Logged:
         self._file.seek(0)
 
     def flush(self) -> None:
-        """Let the disk have what was written."""
+        """Flush the log to disk."""
         if self._file:
             self._file.flush()
 

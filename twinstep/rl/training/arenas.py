@@ -1,4 +1,4 @@
-"""Where a run's policies play: alone, against a player, or against themselves."""
+"""The environments of a run's policies: alone, against a player, or in self-play."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WORDS = np.array([1, 2], np.uint32)
 
 def require_possible(settings: TrainingSettings) -> None:
     """UserError if the backend is unknown, or nobody can play `against`."""
-    declared = registry.environment(settings.env)
-    backends = [*(candidate.name for candidate in declared.candidates), ORACLE]
+    env = registry.environment(settings.env)
+    backends = [*(candidate.name for candidate in env.candidates), ORACLE]
     if settings.backend not in backends:
         raise registry.unknown(f"backend of {settings.env}", settings.backend, backends)
     if settings.subject().contract.players == 1:
@@ -41,7 +41,7 @@ def require_possible(settings: TrainingSettings) -> None:
 
 
 def arena_of(settings: TrainingSettings) -> Arena | SelfPlay:
-    """Return the environment that a run's policies are trained in, with its shaping."""
+    """Return the training environment of a run, with its shaping."""
     env = Env(settings.subject(), settings.backend, "same-step")
     if not settings.against:
         return env
@@ -65,48 +65,48 @@ def player_named(subject: EnvVariant, name: str) -> Any:
 
 
 def _tried(subject: EnvVariant, name: str) -> Any:
-    """Return the player at `module:callable`, after it made two moves where it had no choice."""
-    found, contract = _loaded("player", name), subject.contract
+    """Return the player at `module:callable`, after two test moves with one legal action each."""
+    player, contract = _loaded("player", name), subject.contract
     only = np.array([0, getattr(contract.action, "n", 1) - 1])
     legal = np.zeros((2, only[1] + 1), bool)
     legal[[0, 1], only] = True
     try:
-        moves = np.asarray(found(_blank(contract), legal, _WORDS, np))
+        moves = np.asarray(player(_blank(contract), legal, _WORDS, np))
         fine = moves.shape == (2,) and moves.dtype.kind in "iu"
     except Exception as error:  # it may be any function
         raise UserError(f"player '{name}' moves nothing: {error!r}") from error
     if not fine:
         raise UserError(f"player '{name}' answers {moves.dtype}{list(moves.shape)}, not int[2]")
     if (moves != only).any():
-        told = f"{moves.tolist()} where only {only.tolist()} are legal"
-        raise UserError(f"player '{name}' moves illegally: {told}")
-    return found
+        problem = f"{moves.tolist()} where only {only.tolist()} are legal"
+        raise UserError(f"player '{name}' moves illegally: {problem}")
+    return player
 
 
 def _require_shaping(settings: TrainingSettings) -> None:
-    found = _loaded("shaping", settings.shaping)
+    potential = _loaded("shaping", settings.shaping)
     try:
-        worth = np.asarray(found(_blank(settings.subject().contract), np))
+        worth = np.asarray(potential(_blank(settings.subject().contract), np))
         fine = worth.shape == (2,) and worth.dtype == np.float32
     except Exception as error:  # it may be any function
         raise UserError(f"shaping '{settings.shaping}' is no potential: {error!r}") from error
     if not fine:
-        told = f"{worth.dtype}{list(worth.shape)}"
-        raise UserError(f"shaping '{settings.shaping}' answers {told}, not float32[2]")
+        shape = f"{worth.dtype}{list(worth.shape)}"
+        raise UserError(f"shaping '{settings.shaping}' answers {shape}, not float32[2]")
 
 
 def _blank(contract: Contract) -> np.ndarray:
-    """Return two observations of nothing."""
-    shown = contract.observation
-    return np.zeros((2, *shown.shape), shown.dtype)
+    """Return two observations of zeros."""
+    space = contract.observation
+    return np.zeros((2, *space.shape), space.dtype)
 
 
 def _loaded(what: str, path: str) -> Any:
     try:
-        found = registry.load_object(path)
-    except Exception as error:  # a module of the user's may raise anything
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise UserError(f"{what} '{path}' cannot be imported: {said}") from error
-    if not callable(found):
+        function = registry.load_object(path)
+    except Exception as error:  # the user's module may raise anything
+        message = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"{what} '{path}' cannot be imported: {message}") from error
+    if not callable(function):
         raise UserError(f"{what} '{path}' is no function")
-    return found
+    return function

@@ -1,4 +1,4 @@
-"""What a checkpoint is of: a run goes on with exactly what it was begun with, or not at all."""
+"""The checkpoint header: everything that must match before a run may resume."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from twinstep.rl.training.settings import SELF, TrainingSettings, load
 
 
 def head(settings: TrainingSettings, arena: Any, devices: int) -> dict[str, Any]:
-    """Return what must be the same when a run goes on, as JSON can say it."""
+    """Return the header of a run, as plain JSON values."""
     contract = arena.contract
-    made = {
+    header = {
         "twinstep": __version__,
         "environment": contract.version,
         "params": {name: str(value) for name, value in sorted(contract.params.items())},
@@ -35,13 +35,13 @@ def head(settings: TrainingSettings, arena: Any, devices: int) -> dict[str, Any]
         "jax": jax.__version__,
         "settings": dataclasses.asdict(dataclasses.replace(settings, steps=1)),
     }
-    return dict(json.loads(json.dumps(made)))
+    return dict(json.loads(json.dumps(header)))
 
 
-def require_same(path: Path, held: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """UserError that names the first thing in which a checkpoint's head differs from this run's."""
+def require_same(path: Path, theirs: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """UserError that names the first difference of a checkpoint's header from this run's."""
     end = "A run goes on with what it was begun with; begin anew instead"
-    before, now = _flat(held.get("settings", {})), _flat(own["settings"])
+    before, now = _flat(theirs.get("settings", {})), _flat(own["settings"])
     if before.keys() == now.keys():
         for name, value in now.items():
             if before[name] != value:
@@ -50,9 +50,9 @@ def require_same(path: Path, held: Mapping[str, Any], own: Mapping[str, Any]) ->
                     f"{before[name]!r}, and is {value!r}. {end}"
                 )
     for name, value in own.items():
-        if held.get(name) != value:
+        if theirs.get(name) != value:
             raise UserError(
-                f"{path} is of another version: its {name} is {held.get(name)}, here it is "
+                f"{path} is of another version: its {name} is {theirs.get(name)}, here it is "
                 f"{value}. {end}"
             )
 
@@ -74,13 +74,13 @@ def _sources(settings: TrainingSettings) -> str:
 
 
 def _code(settings: TrainingSettings) -> dict[str, str]:
-    """Return setting -> hash of the code that it names, or of the policy that is played against.
+    """Return setting -> hash of the code that it names, or of the opponent's policy.
 
-    The file alone, not what it imports.
+    Only the file itself is hashed, not its imports.
     """
-    found = {"shaping": settings.shaping, "encode": settings.ppo.encode}
+    paths = {"shaping": settings.shaping, "encode": settings.ppo.encode}
     files: dict[str, list[Path | None]] = {
-        name: [_file(path)] for name, path in found.items() if path
+        name: [_file(path)] for name, path in paths.items() if path
     }
     if is_run(settings.against):
         other = Path(settings.against)
@@ -99,8 +99,8 @@ def _file(path: str) -> Path | None:
 
 
 def _hash(files: list[Path | None]) -> str:
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in files:
         if file is not None:
-            made.update(file.read_bytes())
-    return made.hexdigest()[:16]
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on as if it had never stopped, in one file."""
+"""Checkpoints: the complete state to resume a run bit for bit, in one file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = 2
 
 
 def write(path: Path, head: Mapping[str, Any], tree: Any) -> None:
-    """Write a tree of arrays (JAX's random keys among them) with a head that JSON can say."""
+    """Write a tree of arrays (JAX's random keys included) with a header of plain JSON values."""
     text = json.dumps({"schema": SCHEMA, **head}, sort_keys=True).encode()
     arrays = {f"leaf{i}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
     file = io.BytesIO()
@@ -29,7 +29,7 @@ def write(path: Path, head: Mapping[str, Any], tree: Any) -> None:
 
 
 def head_of(path: Path) -> dict[str, Any]:
-    """Return a checkpoint's head. UserError if it is none, or of another schema."""
+    """Return a checkpoint's header. UserError if it is no checkpoint or has another schema."""
     return _read(path)[0]
 
 

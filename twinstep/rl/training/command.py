@@ -1,4 +1,4 @@
-"""`twinstep train`: begin a training run, go on with one, evaluate what it made."""
+"""`twinstep train`: begin or resume a training run, and evaluate its policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from twinstep.rl.training.loop import Done
     from twinstep.rl.training.settings import TrainingSettings
 
-#: The most that are evaluated: their scores are held in memory.
+#: Limit of evaluated episodes: their scores are held in memory.
 MOST_EPISODES = 10_000_000
 RUNS = Path(".twinstep/training")
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
@@ -90,10 +90,10 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
         raise UserError(f"--checkpoint {args.checkpoint}: seconds, at least 0")
     if args.opponent and not args.evaluate:
         raise UserError("--opponent: whom policies are evaluated against; say --evaluate N, too")
-    folder, wanted = _resumed(args) if args.resume else _begun(args)
-    opponents = evaluation.opponents_of(wanted, args.opponent) if args.evaluate else []
-    arenas.require_possible(wanted)
-    probe = wanted.subject().probe
+    folder, settings = _resumed(args) if args.resume else _begun(args)
+    opponents = evaluation.opponents_of(settings, args.opponent) if args.evaluate else []
+    arenas.require_possible(settings)
+    probe = settings.subject().probe
     if args.evaluate and probe.problem:
         raise OracleMissing(probe.problem, probe.mend)
     leads = others is None or others.leads
@@ -107,18 +107,18 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
             if others:
                 stack.enter_context(distributed.together(others))
             own = stack.enter_context(distributed.own_folder(folder, others))
-            done = loop.train(own, wanted, progress, args.checkpoint, args.devices, new)
+            done = loop.train(own, settings, progress, args.checkpoint, args.devices, new)
         if not leads:
             return 0
         _keep(folder / POLICY, done.params)
-        if not _told(folder, done.steps):
-            _tell(folder, wanted, done, [])
+        if not _has_result(folder, done.steps):
+            _write_result(folder, settings, done, [])
         if args.evaluate:
-            backends = list(dict.fromkeys([wanted.backend, "oracle"]))
+            backends = list(dict.fromkeys([settings.backend, "oracle"]))
             rows = evaluation.evaluate(
-                wanted, done.params, backends, opponents, args.evaluate, progress
+                settings, done.params, backends, opponents, args.evaluate, progress
             )
-            _tell(folder, wanted, done, rows)
+            _write_result(folder, settings, done, rows)
     except KeyboardInterrupt:
         if (folder / "settings.toml").is_file():
             print(f"`twinstep train --resume {folder}` goes on from the last checkpoint")
@@ -134,7 +134,7 @@ def _train(args: argparse.Namespace, others: Hosts | None) -> int:
         ) from error
     finally:
         progress("")
-    for line in _lines(wanted, done, rows):
+    for line in _lines(settings, done, rows):
         print(line)
     print(f"written: {folder}")
     return 0
@@ -157,7 +157,7 @@ def _begun(args: argparse.Namespace) -> tuple[Path, TrainingSettings]:
 
 
 def _resumed(args: argparse.Namespace) -> tuple[Path, TrainingSettings]:
-    """Return the folder and the settings of a run that goes on."""
+    """Return the folder and the settings of a resumed run."""
     from twinstep.rl.training.settings import load
 
     fixed = ("config", "variant", "backend", "seed", "against", "out")
@@ -174,15 +174,15 @@ def _resumed(args: argparse.Namespace) -> tuple[Path, TrainingSettings]:
     return args.resume, wanted
 
 
-def _told(folder: Path, steps: int) -> bool:
-    """Whether it is known already what a run of so many steps made: then it is the same again.
+def _has_result(folder: Path, steps: int) -> bool:
+    """Return True if the folder has the result of this number of steps, which would be the same.
 
-    How it was evaluated, where and when, stays until the next evaluation has ended.
+    Its evaluation, with machine and date, stays until the next evaluation has ended.
     """
     try:
-        held = json.loads((folder / "result.json").read_bytes())
-        return bool(held["steps"] == steps)
-    except Exception:  # it may hold anything
+        result = json.loads((folder / "result.json").read_bytes())
+        return bool(result["steps"] == steps)
+    except Exception:  # the file may hold anything
         return False
 
 
@@ -191,14 +191,14 @@ def _inside(folder: Path, name: Any) -> bool:
 
 
 def _keep(path: Path, params: dict[str, np.ndarray]) -> None:
-    """Write the policies that a run made."""
+    """Write a run's policies."""
     file = io.BytesIO()
     np.savez(file, **params)  # type: ignore[arg-type]
     paths.write_atomically(path, file.getvalue())
 
 
-def _tell(folder: Path, wanted: TrainingSettings, done: Done, rows: list[Row]) -> None:
-    """Write what is known of the policies that a run made."""
+def _write_result(folder: Path, wanted: TrainingSettings, done: Done, rows: list[Row]) -> None:
+    """Write the result of a run."""
     result = {
         "environment": wanted.subject().contract.version,
         "settings": asdict(wanted),
@@ -211,7 +211,7 @@ def _tell(folder: Path, wanted: TrainingSettings, done: Done, rows: list[Row]) -
 
 
 def _lines(wanted: TrainingSettings, done: Done, rows: list[Row]) -> list[str]:
-    """Return what a run made, as text."""
+    """Return a run's result as lines of text."""
     from twinstep.rl.training.loop import mean_return
 
     variant = f" ({wanted.variant})" if wanted.variant else ""

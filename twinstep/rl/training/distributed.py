@@ -1,7 +1,7 @@
-"""Several processes that train one run together, on a machine each or beside each other.
+"""Train one run in several processes, on one machine or on several.
 
-All run the same command and each learns with its own devices. The first one keeps the run's folder;
-what the others would write there goes to a scratch folder, which is removed in the end.
+All processes run the same command, each on its own devices. The first one keeps the run's folder;
+the others write to a scratch folder, which is removed at the end.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from jax.experimental import multihost_utils
 
 from twinstep.errors import UserError
 
-#: Seconds that a process waits for the others.
+#: Seconds to wait for the other processes.
 WAIT = 120.0
-#: What a run goes on from; policies and event files are the first process's own.
+#: Files needed to resume; policies and event files are the first process's own.
 _NEEDED = ("checkpoint.npz", "metrics.csv")
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """Where this process stands: process `index` of `count`; all meet at `coordinator`."""
+    """This process's rank: process `index` of `count`; all meet at `coordinator`."""
 
     coordinator: str
     count: int
@@ -39,28 +39,28 @@ class Hosts:
 
     @property
     def leads(self) -> bool:
-        """Whether this process keeps the run's folder."""
+        """True if this process keeps the run's folder."""
         return self.index == 0
 
 
 def hosts_of(text: str) -> Hosts:
-    """Return what `HOST:PORT,COUNT,INDEX` says. UserError if it says nothing of the kind."""
-    found = re.fullmatch(r"([^,\s]+:\d+),(\d+),(\d+)", text)
-    if not found:
+    """Parse `HOST:PORT,COUNT,INDEX`. UserError for anything else."""
+    match = re.fullmatch(r"([^,\s]+:\d+),(\d+),(\d+)", text)
+    if not match:
         raise UserError(
             f"--hosts {text}: the first process's address, how many there are and which one this "
             "is are needed, as in 10.0.0.1:1234,4,0"
         )
-    made = Hosts(found[1], int(found[2]), int(found[3]))
-    if made.count < 2 or made.index >= made.count:
+    hosts = Hosts(match[1], int(match[2]), int(match[3]))
+    if hosts.count < 2 or hosts.index >= hosts.count:
         raise UserError(f"--hosts {text}: at least 2 processes are needed, counted from 0")
-    return made
+    return hosts
 
 
 @contextlib.contextmanager
 def together(hosts: Hosts, seconds: float = WAIT) -> Iterator[None]:
-    """Meet the other processes, who have so long to come; at the end all leave together."""
-    # Where somebody does not come, JAX itself aborts the process with a stack trace.
+    """Join the other processes within `seconds`; at the end of the context all leave together."""
+    # If a process is missing, JAX itself would abort this one with a stack trace.
     alarm = threading.Timer(seconds, _nobody_came, (hosts, seconds))
     alarm.daemon = True
     alarm.start()
@@ -72,12 +72,12 @@ def together(hosts: Hosts, seconds: float = WAIT) -> Iterator[None]:
             initialization_timeout=int(2 * seconds) + 10,
         )
     except (RuntimeError, ValueError) as error:
-        said = str(error).splitlines()[0][:200]
-        raise UserError(f"--hosts: {hosts.coordinator} cannot be used ({said})") from error
+        message = str(error).splitlines()[0][:200]
+        raise UserError(f"--hosts: {hosts.coordinator} cannot be used ({message})") from error
     finally:
         alarm.cancel()
     yield
-    # Not after an error: the others would be waited for.
+    # Not after an error: it would wait for the others.
     jax.distributed.shutdown()
 
 
@@ -94,7 +94,7 @@ def _nobody_came(hosts: Hosts, seconds: float) -> None:
 
 @contextlib.contextmanager
 def own_folder(folder: Path, hosts: Hosts | None) -> Iterator[Path]:
-    """Give the run's folder to the process that keeps it, and a scratch copy to any other."""
+    """Yield the run's folder in the process that keeps it, and a scratch copy in any other."""
     if hosts is None or hosts.leads:
         yield folder
         return
@@ -106,7 +106,7 @@ def own_folder(folder: Path, hosts: Hosts | None) -> Iterator[Path]:
 
 
 def agreed(due: bool) -> bool:
-    """Return what the first process says: clocks differ, and a checkpoint takes all of them."""
+    """Return the first process's answer: clocks differ, and a checkpoint needs all processes."""
     if jax.process_count() == 1:
         return due
     return bool(multihost_utils.broadcast_one_to_all(np.array(due)))

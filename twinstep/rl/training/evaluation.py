@@ -1,4 +1,4 @@
-"""What a run's policies score: in the backend that trained them, and in the reference."""
+"""Evaluate a run's policies in the backend that trained them, and in the reference."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from twinstep.rl.training.policy_player import policy_of
 from twinstep.rl.training.settings import SELF, TrainingSettings
 from twinstep.rl.versus import OpponentWrapper
 
-#: A set of environment seeds and of sampling noise, apart from those of level 4.
+#: Kind of environment seeds and of sampling noise, different from those of level 4.
 EVALUATION = 13
-#: Episodes side by side: one process of a slow reference may hold them all.
+#: Number of parallel episodes: one process of a slow reference may hold them all.
 LANES = 64
 
 
 class Row(NamedTuple):
-    """The score of S policies in one backend. against: the other player, "" where there is one.
+    """The score of S policies in one backend. against: the opponent, "" with a single player.
 
     episodes: of each policy. means: f64[S], mean return or win rate. low, high: 95 % confidence
-    interval of the mean: over policies (Student's t), or with one policy over its episodes
-    (Wilson's for a win rate, else normal). unfinished: share of episodes cut at the horizon.
+    interval of the mean: over policies (Student's t), or for one policy over its episodes (Wilson's
+    for a win rate, else normal). unfinished: share of episodes cut at the horizon.
     """
 
     backend: str
@@ -60,16 +60,16 @@ def evaluate(
     episodes: int,
     progress: Callable[[str], None],
 ) -> list[Row]:
-    """Play so many episodes with each policy, actions sampled as in training.
+    """Play `episodes` episodes with each policy, actions sampled as in training.
 
-    They are the first ones of each lane; where lanes do not divide them, the last lanes' latest
-    are left out, whatever came of them. params: name -> f32[S, ...]. against: players of a game of
-    two. The same seeds in each row.
+    These are the first ones of each lane; if the lanes do not divide them, the last lanes' latest
+    are left out, whatever their outcome. params: name -> f32[S, ...]. against: opponents in a
+    two-player game. Every row has the same seeds.
     """
     cast = PolicyBatch(policy_of(settings), params)
     lanes = min(episodes, LANES)
     games = -(-episodes // lanes)
-    # Scores come lane by lane.
+    # Scores are ordered by lane.
     counted = np.sort(np.arange(lanes * games).reshape(lanes, games).T.ravel()[:episodes])
     plan = settings.subject().contract.transfer or Transfer(0.0, 0.0)
     seeds = environment_seeds(EVALUATION, cast.size * lanes)
@@ -82,8 +82,8 @@ def evaluate(
                 arena: Any = (
                     OpponentWrapper(env, player_named(settings.subject(), name)) if name else env
                 )
-                played = play(arena, cast, seeds, (EVALUATION,), plan, games)
-                scores, finished = played.scores[:, counted], played.finished[:, counted]
+                outcome = play(arena, cast, seeds, (EVALUATION,), plan, games)
+                scores, finished = outcome.scores[:, counted], outcome.finished[:, counted]
                 low, high = interval(scores, win_rate=bool(name))
                 means = tuple(float(mean) for mean in scores.mean(1))
                 cut = float(1 - finished.mean())
@@ -94,7 +94,7 @@ def evaluate(
 
 
 def opponents_of(settings: TrainingSettings, wanted: Sequence[str]) -> list[str]:
-    """Return whom policies are evaluated against: those wanted, else who they were trained with."""
+    """Return the opponents of an evaluation: the wanted ones, else those of the training."""
     if wanted or settings.against in ("", SELF):
         names = list(wanted)
         if settings.against == SELF and not names:

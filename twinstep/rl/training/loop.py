@@ -1,7 +1,7 @@
-"""One training run in a folder: it goes on from its last checkpoint, bit for bit.
+"""One training run in a folder, which resumes from its last checkpoint bit for bit.
 
-A compiled environment's state is part of the checkpoint. Any other one is brought back by playing
-the same actions again from the same seeds, which every backend can, the reference too.
+A compiled environment's state is part of the checkpoint. Any other environment is restored by
+replaying the same actions from the same seeds, which works in every backend, the reference too.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from twinstep.rl.training.metrics import Metrics
 from twinstep.rl.training.policy_player import POLICY
 from twinstep.rl.training.settings import TrainingSettings
 
-#: The file that a run at work holds.
+#: Lock file of a running process.
 LOCK = ".lock"
 
 
 class Done(NamedTuple):
-    """How a run ended. batches, steps: of each policy. seconds: of this sitting. speed:
-    environment steps a second of all policies, without the first batches, which compile; NaN if
-    there were no others. params: name -> f32[S, ...]. returns: f64[S], mean return of the latest
-    episodes, NaN where none ended.
+    """The result of a run. batches, steps: of each policy. seconds: of this process. speed:
+    environment steps per second of all policies (SPS), without the first batches, which compile;
+    NaN if there are no others. params: name -> f32[S, ...]. returns: f64[S], mean return of the
+    latest episodes, NaN if none ended.
     """
 
     batches: int
@@ -49,8 +49,8 @@ class Done(NamedTuple):
 
 
 def require_new(folder: Path) -> None:
-    """UserError if the folder of a new run holds anything, or cannot be made."""
-    # Who was interrupted before anything began leaves a lock.
+    """UserError if the folder of a new run is not empty, or cannot be created."""
+    # A process that was interrupted before its first batch leaves a lock.
     if folder.exists() and not (folder.is_dir() and {p.name for p in folder.iterdir()} <= {LOCK}):
         raise UserError(
             f"{folder} is not empty: choose another --out, or go on with --resume {folder}"
@@ -70,10 +70,10 @@ def train(
 ) -> Done:
     """Train until the settings' steps are done, from the folder's checkpoint if there is one.
 
-    every: seconds between two checkpoints, at least; when they are written changes nothing that is
-    learned. devices: see sharding.mesh_of. new: whether the folder must be empty; one in which
-    nothing could begin is left as it was. UserError where the checkpoint is of something else,
-    numbers are no longer finite, or memory does not suffice; the checkpoint before then stands.
+    every: least seconds between two checkpoints; their times do not affect the training. devices:
+    see sharding.mesh_of. new: True if the folder must be empty; it stays as it was if the run
+    cannot begin. UserError if the checkpoint does not match, numbers are no longer finite, or
+    memory does not suffice; the last checkpoint stays.
     """
     if new:
         require_new(folder)
@@ -114,9 +114,9 @@ class _Run:
         self._head = checkpoint_header.head(settings, arena, mesh.size if mesh else 1)
 
     def require_memory(self) -> None:
-        """MemoryError where a batch or the policies cannot be held.
+        """MemoryError if a batch and the policies do not fit.
 
-        Linux would kill the process on the way. A device of its own says so by itself.
+        Linux would kill the process later. An accelerator reports it by itself.
         """
         if self._log is None and jax.default_backend() != "cpu":
             return
@@ -142,14 +142,14 @@ class _Run:
             learner, player = self._trainer.spread(learner, player)
             metrics = Metrics(self._folder, self._settings.seeds, self._size, done, curve)
             stack.callback(metrics.close)
-            # The steps may have been raised; a run that cannot go on keeps its own.
+            # The steps may have been raised; a run that cannot resume keeps its old settings.
             text = self._settings.toml().encode()
             paths.write_atomically(self._folder / "settings.toml", text)
             return self._until_done(learner, player, done, metrics)
 
     def _until_done(self, learner: Any, player: Any, done: int, metrics: Metrics) -> Done:
-        first, begun = done, time.perf_counter()
-        saved, clock, timed = begun, begun, 0
+        first, begin = done, time.perf_counter()
+        saved, clock, timed = begin, begin, 0
         seconds, policies = 0.0, len(self._settings.seeds)
         while done < self._settings.batches:
             learner, player, rows = self._trainer.advance(learner, player)
@@ -170,13 +170,13 @@ class _Run:
                 f"{speed:,.0f} a second, return {mean_return(metrics.returns):.3g}"
             )
         speed = timed * self._size * policies / seconds if timed else np.nan
-        held = whole(learner.params, self._mesh)
-        params = {name: np.array(values) for name, values in held.items()}
-        taken = time.perf_counter() - begun
+        whole_params = whole(learner.params, self._mesh)
+        params = {name: np.array(values) for name, values in whole_params.items()}
+        taken = time.perf_counter() - begin
         return Done(done, done * self._size, taken, speed, params, metrics.returns)
 
     def _save(self, learner: Any, player: Any, done: int, curve: str) -> None:
-        # What was told of a batch is from before its last update.
+        # A batch's statistics are from before its last update.
         self._require_finite({"policy": whole(learner.params, self._mesh)}, done)
         head = {**self._head, "batches": done, "curve": curve}
         if self._log:
@@ -186,7 +186,7 @@ class _Run:
         checkpoints.write(self._path, head, whole((learner, player), self._mesh))
 
     def _restored(self, learner: Any, player: Any) -> tuple[Any, Any, int, str]:
-        """Return both as the checkpoint holds them, its batches and its curve's hash."""
+        """Return the checkpoint's learner and player, its batches and its curve's hash."""
         head = checkpoints.head_of(self._path)
         checkpoint_header.require_same(self._path, head, self._head)
         done, curve, digest = (head.get(name) for name in ("batches", "curve", "actions"))
@@ -194,42 +194,42 @@ class _Run:
             raise UserError(f"{self._path} is not as a run writes it: begin anew")
         if not self._log:
             return *checkpoints.read(self._path, (learner, player)), done, curve
-        learner, kept = checkpoints.read(self._path, (learner, player._replace(env=None)))
+        learner, saved = checkpoints.read(self._path, (learner, player._replace(env=None)))
         if done >= self._settings.batches:
-            return learner, kept, done, curve  # Nothing is played any more.
+            return learner, saved, done, curve  # No more steps follow.
         steps = done * self._settings.ppo.steps
-        seeds, lanes = kept.obs.shape[:2]
+        seeds, lanes = saved.obs.shape[:2]
         states, shown = self._log.again(
             player.env, seeds * lanes, steps, str(digest), self._progress
         )
         parts = [np.asarray(now.obs).reshape(seeds, lanes // len(shown), -1) for now in shown]
-        if not np.array_equal(np.concatenate(parts, 1).astype(np.float32), kept.obs, True):
+        if not np.array_equal(np.concatenate(parts, 1).astype(np.float32), saved.obs, True):
             raise UserError(
                 f"the same actions no longer lead to what {self._path} holds: the environment "
                 "behaves otherwise than when the run was begun; begin anew"
             )
-        return learner, kept._replace(env=states), done, curve
+        return learner, saved._replace(env=states), done, curve
 
     def _require_finite(self, rows: dict[str, Any], done: int) -> None:
         leaves = [(n, leaf) for n, v in rows.items() for leaf in jax.tree.leaves(v)]
         bad = {n for n, leaf in leaves if n != "return" and not np.isfinite(leaf).all()}
         if bad:
-            kept = "the checkpoint before stands" if self._path.is_file() else "nothing was kept"
+            remains = "the checkpoint before stands" if self._path.is_file() else "nothing was kept"
             raise UserError(
                 f"{', '.join(sorted(bad))} is no longer finite at batch {done}: lower "
-                f"`learning_rate` or `norm` in [ppo] and begin anew ({kept})"
+                f"`learning_rate` or `norm` in [ppo] and begin anew ({remains})"
             )
 
 
 def mean_return(returns: np.ndarray) -> float:
-    """Return the mean over the policies whose episodes have ended; NaN if none has."""
-    known = returns[~np.isnan(returns)]
-    return float(known.mean()) if len(known) else math.nan
+    """Return the mean over the policies with a finished episode; NaN if there is none."""
+    finished = returns[~np.isnan(returns)]
+    return float(finished.mean()) if len(finished) else math.nan
 
 
 @contextlib.contextmanager
 def _alone(folder: Path, new: bool = False) -> Iterator[None]:
-    """UserError while another process trains in the folder; new: or has done so."""
+    """Lock the folder; UserError if another process trains in it, or, with `new`, has done so."""
     path = folder / LOCK
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""A run's curves: `metrics.csv`, the same for the same run, and TensorBoard's event files."""
+"""A run's curves: `metrics.csv`, reproducible byte for byte, and TensorBoard's event files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _RETURN = HEADER.split(",").index("return")
 
 
 class Metrics:
-    """The curves of one run. Times are TensorBoard's alone: the CSV of a resumed run is the same.
+    """The curves of one run. Only TensorBoard gets times, so that a resumed run has the same CSV.
 
-    seeds: the training seeds, S. size: environment steps of a batch. done: batches that are kept
-    of what is there; later rows belong to no checkpoint. digest: as it was after them.
+    seeds: the training seeds, S. size: environment steps of a batch. done: number of batches to
+    keep from the file; later rows belong to no checkpoint. digest: the hash after these batches.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Metrics:
             raise UserError(f"{path} lacks batches that the checkpoint has: begin anew")
         #: Mean return of the latest episodes of each policy, f64[S]; NaN where none has ended.
         self.returns = np.full(len(seeds), np.nan)
-        self._made = hashlib.sha256("".join(line + "\n" for line in kept).encode())
+        self._hash = hashlib.sha256("".join(line + "\n" for line in kept).encode())
         if done and self.digest != digest:
             raise UserError(f"{path} is not the curve that led to the checkpoint: begin anew")
         for row, line in enumerate(kept):
@@ -47,7 +47,7 @@ class Metrics:
         self._boards = _boards(folder, seeds, done * size)
 
     def add(self, rows: Mapping[str, np.ndarray], speed: float) -> None:
-        """Add batches, name -> f32[B, S]; speed: environment steps a second, of all policies."""
+        """Add batches, name -> f32[B, S]; speed: environment steps per second, of all policies."""
         for batch in range(len(rows["reward"])):
             self._done += 1
             steps = self._done * self._size
@@ -57,7 +57,7 @@ class Metrics:
                     self.returns[place] = values["return"]
                 words = ["" if math.isnan(v) else f"{v:.9g}" for v in values.values()]
                 line = ",".join([str(self._done), str(steps), str(seed), *words]) + "\n"
-                self._made.update(line.encode())
+                self._hash.update(line.encode())
                 self._file.write(line)
                 if self._boards:
                     for name, value in (*values.items(), ("steps_per_second", speed)):
@@ -67,10 +67,10 @@ class Metrics:
     @property
     def digest(self) -> str:
         """The hash of all rows so far."""
-        return self._made.hexdigest()
+        return self._hash.hexdigest()
 
     def flush(self) -> None:
-        """Let the disk have what was added."""
+        """Flush the added rows to disk."""
         self._file.flush()
         for board in self._boards:
             board.flush()
@@ -87,12 +87,12 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text().splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "no text"
-        raise UserError(f"{path} cannot be read ({said}): begin anew") from error
+        problem = error.strerror if isinstance(error, OSError) else "no text"
+        raise UserError(f"{path} cannot be read ({problem}): begin anew") from error
 
 
 def _boards(folder: Path, seeds: tuple[int, ...], step: int) -> list[Any]:
-    """Return a writer for each seed; none where tensorboardX is not installed."""
+    """Return a writer for each seed; [] if tensorboardX is not installed."""
     try:
         from tensorboardX import SummaryWriter
     except ImportError:

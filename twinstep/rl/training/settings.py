@@ -1,4 +1,4 @@
-"""What a training run is asked to do: from a contract's plan, a small TOML file, the command."""
+"""The settings of a training run: from a contract's plan, a small TOML file and the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twinstep.plans import CHUNK, PPO, Transfer
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, variant_of
 
-#: Who sits on the other side of a game of two: the policy that is trained.
+#: Value of `against` for self-play.
 SELF = "self"
 
 
@@ -26,12 +26,11 @@ SELF = "self"
 class TrainingSettings:
     """A training run.
 
-    env, variant: what is trained in; backend: one of its candidates, or `oracle`. steps:
-    environment steps of each policy, rounded up to CHUNK batches. seeds: training seeds, a policy
-    for each. against: in a game of two, a declared player, `module:callable` (see
-    versus.Player), the folder of a run, or `self`; "" where there is one player. shaping:
-    `module:callable`, a potential that pays while the policy is trained; "" for none. ppo: how it
-    is trained.
+    env, variant: the environment; backend: one of its candidates, or `oracle`. steps: environment
+    steps of each policy, rounded up to CHUNK batches. seeds: training seeds, one policy each.
+    against: in a two-player game, a declared player, `module:callable` (see versus.Player), the
+    folder of a run, or `self`; "" with a single player. shaping: `module:callable`, a potential for
+    reward shaping during training; "" for none. ppo: PPO's settings.
     """
 
     env: str
@@ -59,7 +58,7 @@ class TrainingSettings:
 
     @property
     def batches(self) -> int:
-        """Batches of each policy: whole CHUNKs, in every backend as many."""
+        """Number of batches of each policy: whole CHUNKs, the same in every backend."""
         return -(-self.steps // (self.ppo.lanes * self.ppo.steps * CHUNK)) * CHUNK
 
     def subject(self) -> EnvVariant:
@@ -67,7 +66,7 @@ class TrainingSettings:
         return variant_of(self.env, self.variant)
 
     def toml(self) -> str:
-        """Return the file that `read` understands, with every value written out."""
+        """Return the TOML that `read` accepts, with every value explicit."""
         plain = dataclasses.asdict(self)
         table = plain.pop("ppo")
         lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
@@ -76,12 +75,12 @@ class TrainingSettings:
 
 
 def _toml(value: Any) -> str:
-    """Return a value that JSON and TOML write alike, but for characters that JSON escapes."""
+    """Return a value in the common syntax of JSON and TOML; U+007F needs an escape in TOML."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
 
 
 def _require_text(name: str, value: str) -> None:
-    """UserError for bytes of a command line that are no UTF-8: no file could hold them."""
+    """UserError for bytes of a command line that are not UTF-8: no file could hold them."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -91,11 +90,11 @@ def _require_text(name: str, value: str) -> None:
 def settle(
     env: str, file: Path | None, chosen: Mapping[str, Any], assigned: Sequence[str] = ()
 ) -> TrainingSettings:
-    """Return the settings of a new run: the contract's plan, under a file, under the command.
+    """Return the settings of a new run: the plan, overridden by a file, then by the command.
 
-    file: TOML with the fields of Settings and a table `[ppo]`, each of which may be left out.
-    assigned: further lines of it, `ppo.lanes=64`. chosen: what the command line says, by field.
-    UserError for what is unknown or does not fit.
+    file: TOML with the fields of TrainingSettings and a table `[ppo]`, all optional. assigned:
+    further lines of the file, such as `ppo.lanes=64`. chosen: options of the command line, by
+    field. UserError for an unknown name or a wrong value.
     """
     given = read(file) if file else {}
     for line in assigned:
@@ -109,12 +108,12 @@ def settle(
     plan = variant_of(env, variant).contract.transfer
     settings = _planned(env, variant, declared.candidates[0].name, plan)
     ppo = _replaced(settings.ppo, given.pop("ppo", {}), f"{where}: ppo.")
-    # What the command overrides is looked at, too.
+    # Values that the command overrides are checked, too.
     return _replaced(_replaced(settings, given, f"{where}: ", ppo=ppo), chosen, "--")
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Return what a TOML file says, its names checked. UserError if it cannot be read."""
+    """Return the content of a TOML file, its names checked. UserError if it cannot be read."""
     try:
         given = tomllib.loads(file.read_text())
     except OSError as error:
@@ -126,7 +125,7 @@ def read(file: Path) -> dict[str, Any]:
 
 
 def _assigned(line: str) -> dict[str, Any]:
-    """Return what a line of TOML says, in which a text needs no quotes."""
+    """Return the content of a line of TOML, in which strings need no quotes."""
     name, equals, value = line.partition("=")
     for text in (line, f"{name}={_toml(value.strip())}") if equals else ():
         with contextlib.suppress(ValueError, RecursionError):
@@ -135,14 +134,14 @@ def _assigned(line: str) -> dict[str, Any]:
 
 
 def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
-    """UserError if a name is no setting's."""
+    """UserError if a name is no setting."""
     if not isinstance(given.get("ppo", {}), dict):
         raise UserError(f"{where}: `ppo` is a table, [ppo]")
     for kind, table, prefix in ((TrainingSettings, given, ""), (PPO, given.get("ppo", {}), "ppo.")):
-        known = [field.name for field in dataclasses.fields(kind)]
+        names = [field.name for field in dataclasses.fields(kind)]
         for name in table:
-            if name not in known:
-                problem = registry.unknown("key", f"{prefix}{name}", [prefix + n for n in known])
+            if name not in names:
+                problem = registry.unknown("key", f"{prefix}{name}", [prefix + n for n in names])
                 raise UserError(f"{where}: {problem}")
     return given
 
@@ -150,7 +149,7 @@ def _known(given: dict[str, Any], where: str) -> dict[str, Any]:
 def load(folder: Path, whole: bool = False) -> TrainingSettings:
     """Return the settings of the run in a folder. UserError if there is none.
 
-    whole: whether each of PPO's must be there, too; else one that came later has its default.
+    whole: True if all PPO settings must be there, too; otherwise missing ones have their defaults.
     """
     file = folder / "settings.toml"
     if not file.is_file():
@@ -173,11 +172,11 @@ def _planned(env: str, variant: str, backend: str, plan: Transfer | None) -> Tra
     )
 
 
-def _replaced(held: Any, given: Mapping[str, Any], where: str, **more: Any) -> Any:
-    """Return a dataclass with other values, each of its field's type."""
+def _replaced(settings: Any, given: Mapping[str, Any], where: str, **more: Any) -> Any:
+    """Return a dataclass with new values, each of its field's type."""
     values: dict[str, Any] = {}
     for name, value in given.items():
-        kind = type(getattr(held, name))
+        kind = type(getattr(settings, name))
         if kind is tuple and isinstance(value, list):
             fine, value = all(type(part) is int for part in value), tuple(value)
         elif kind is float and type(value) is int:
@@ -190,6 +189,6 @@ def _replaced(held: Any, given: Mapping[str, Any], where: str, **more: Any) -> A
             raise UserError(f"{where}{name} = {reprlib.repr(value)} is no {words}")
         values[name] = value
     try:
-        return dataclasses.replace(held, **values, **more)
+        return dataclasses.replace(settings, **values, **more)
     except ValueError as error:
         raise UserError(f"{where}{error}") from error

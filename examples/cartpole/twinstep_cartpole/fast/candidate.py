@@ -66,7 +66,7 @@ def step(state: State, action: Array) -> State:
 
 
 def frame(state: State) -> Frame:
-    """Return what can be seen of a state."""
+    """Return the frame of a state."""
     parts = (state.x, state.x_dot, state.theta, state.theta_dot)
     return Frame(
         obs=jnp.stack(parts).astype(jnp.float32)[None],
@@ -81,13 +81,13 @@ def frame(state: State) -> Frame:
 
 def load(fields: Mapping[str, Any]) -> State:
     """Continue from a frame's state."""
-    known = {name: fields[name] for name in State._fields if name not in RESULTS}
-    return State(**known, reward=jnp.float32(0), terminated=jnp.bool_(False),
+    values = {name: fields[name] for name in State._fields if name not in RESULTS}
+    return State(**values, reward=jnp.float32(0), terminated=jnp.bool_(False),
                  truncated=jnp.bool_(False))  # fmt: skip
 
 
 def _named(contract: Contract, name: str) -> Callable[..., dict[str, Array]]:
-    """Look a module up when it is called: one can be tested before all are written."""
+    """Look a module up when it is called, so that one can be tested before all are written."""
     outputs = [field.name for field in contract.module(name).outputs]
     return lambda **inputs: dict(zip(outputs, getattr(rules, name)(**inputs), strict=True))
 

@@ -1,8 +1,8 @@
-"""What keeps compiled arithmetic equal to the same arithmetic in Python, to the last bit.
+"""Guards that keep compiled arithmetic equal to the same arithmetic in Python, to the last bit.
 
 XLA rounds less, or more, often than Python does in two places. Neither
-`lax.optimization_barrier` nor `lax.reduce_precision` stops it; whole-number work on the bits
-does, as long as the compiler cannot tell that it changes nothing.
+`lax.optimization_barrier` nor `lax.reduce_precision` prevents that. Integer operations on the bits
+do, as long as the compiler cannot prove that they change nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import Array, lax
 
-#: The bits of one particular NaN. No value here is a NaN, which only we know.
+#: The bits of one particular NaN. No value here is a NaN, which the compiler cannot prove.
 _NEVER = 0x7FF8_DEAD_BEEF_0001
 
 
 def rounded(product: Array) -> Array:
-    """Return a float64 product as it is, rounded before anything is added to it.
+    """Return a float64 product unchanged, rounded before anything is added to it.
 
     XLA fuses a * b + c into one operation that rounds once, where Python rounds twice.
     """

@@ -1,7 +1,7 @@
-"""The five parts of CartPole. Scalars are f64[], i32[], bool[]; nothing here knows of batches.
+"""The five parts of CartPole, without batches. Scalars are f64[], i32[], bool[].
 
-A product that something is added to goes through `rounded`, a division by a constant through
-`divided`. The order of the factors is the reference's: it decides the last bit.
+A product goes through `rounded` before a sum, a division by a constant through `divided`. The order
+of the factors is the reference's: it decides the last bit.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def judge(x: Array, theta: Array, beyond: Array) -> tuple[Array, Array, Array]:
 
 
 def limit(elapsed: Array) -> tuple[Array, Array]:
-    """Return the count of steps and whether this one was the last that is allowed.
+    """Return the count of steps and whether this one was the last allowed step.
 
-    It does not look at the pole: a step may both end the episode and be the last.
+    The pole does not matter: a step may both end the episode and be the last.
     """
     return elapsed + 1, elapsed + 1 >= STEPS

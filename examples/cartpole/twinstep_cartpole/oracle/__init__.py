@@ -1,1 +1,1 @@
-"""The bridge to Gymnasium. No rule of the game is written down here."""
+"""The bridge to Gymnasium. It contains no rule of the game."""

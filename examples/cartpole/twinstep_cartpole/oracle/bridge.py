@@ -18,7 +18,7 @@ class CartPoleOracle:
     """One episode; see twinstep.Oracle."""
 
     def __init__(self, contract: Contract) -> None:
-        # Stepping on after the end is asked for on purpose; the reference warns of it.
+        # Steps after the end are intended; the reference warns of them.
         gymnasium.logger.min_level = gymnasium.logger.ERROR
         # The checker only warns, and doubles the time of a step.
         self._env = gymnasium.make("CartPole-v1", disable_env_checker=True)
@@ -59,7 +59,7 @@ class CartPoleOracle:
         return modules.call(self, self._contract, module, inputs)
 
     def events(self) -> np.ndarray:
-        """Return bool[E]: what the latest reset or step brought about."""
+        """Return bool[E]: the events of the latest reset or step."""
         return self._events.copy()
 
     def close(self) -> None:
@@ -69,8 +69,8 @@ class CartPoleOracle:
     def _frame(self, obs: np.ndarray, reward: float, terminated: bool, truncated: bool) -> Frame:
         x, x_dot, theta, theta_dot = (np.float64(part) for part in self._get("state"))
         beyond = self._get("steps_beyond_terminated")
-        held: Any = self._env.unwrapped.np_random.bit_generator.state
-        words = [held["state"][name] >> 32 * n & (WORD - 1) for name in ("state", "inc")
+        generator: Any = self._env.unwrapped.np_random.bit_generator.state
+        words = [generator["state"][name] >> 32 * n & (WORD - 1) for name in ("state", "inc")
                  for n in range(4)]  # fmt: skip
         return Frame(
             obs=obs[None],

@@ -1,7 +1,7 @@
 """Module calls: the reference has no such functions, so a step is arranged to show one.
 
-A state is loaded, one step played and the fields read that the module owns. What else the step
-does is kept out of sight: speeds of 0 leave the positions as they are.
+A state is loaded, one step played, and the fields that the module owns are read. The inputs hide
+the step's other effects: speeds of 0 leave the positions as they are.
 """
 
 from __future__ import annotations

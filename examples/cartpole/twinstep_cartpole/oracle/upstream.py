@@ -1,4 +1,4 @@
-"""Whether the reference can run here: Gymnasium's files as published, and the arithmetic."""
+"""The probe of the reference: Gymnasium's files as published, and the arithmetic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twinstep import Probe
 PACKAGE = "gymnasium"
 VERSION = "1.4.0"
 _CLASSIC = "envs/classic_control"
-#: The files that decide what an episode is -> their sha256.
+#: The files that determine an episode -> their sha256.
 FILES = {
     f"{_CLASSIC}/cartpole.py": "8c034275500ff9c60b8653273905cda0ba45aff1ee8142465516659a06ed67e0",
     f"{_CLASSIC}/utils.py": "5077e47a6ef0e49a9f65eced4032567be21a837270898f6066b08067d3aec962",
@@ -26,15 +26,16 @@ FILES = {
 
 
 def probe(params: Mapping[str, Any]) -> Probe:
-    """Tell whether the reference can run here, without importing it."""
+    """Return whether the reference can run here, without importing it."""
     pins = {PACKAGE: VERSION, **FILES, "numpy": np.__version__, "sin and cos": arithmetic()}
     mend = f"pip install {PACKAGE}=={VERSION}"
     try:
-        found = distribution(PACKAGE).version
+        installed = distribution(PACKAGE).version
     except PackageNotFoundError:
         return Probe(pins, f"{PACKAGE} is not installed", mend)
-    if found != VERSION:
-        return Probe(pins, f"{PACKAGE} is {found}, the proof is against {VERSION}", mend)
+    if installed != VERSION:
+        problem = f"{PACKAGE} is {installed}, the proof is against {VERSION}"
+        return Probe(pins, problem, mend)
     for name, sha256 in FILES.items():
         if _sha256(source() / name) != sha256:
             problem = f"{PACKAGE}'s {name} is not as published"
@@ -48,9 +49,9 @@ def source() -> Path:
 
 
 def arithmetic() -> str:
-    """Return 16 digits that change when this machine's sin or cos does.
+    """Return 16 digits that change with this machine's sin or cos.
 
-    One C library answers differently on processors with and without fused multiply-add.
+    One C library gives other results on processors with and without fused multiply-add.
     """
     angles = np.linspace(-0.5, 0.5, 65536)
     answers = np.sin(angles).tobytes() + np.cos(angles).tobytes()
