@@ -9,6 +9,8 @@ import pytest
 from tools.evidence import paper, ppo_throughput, strength, throughput, verification
 from tools.evidence.results import Results
 from twinstep.errors import UserError
+from twinstep.project import registry
+from twinstep.project.source_hash import sources_hash
 from twinstep.tests.support.evidence_results import COMMITTED, MADE, VERDICTS, committed, put, rows
 
 pytestmark = pytest.mark.skipif(
@@ -81,6 +83,9 @@ def test_what_has_no_candidate_in_jax_is_not_asked_of_a_gpu(empty):
 
 def test_a_result_says_which_files_have_changed_since(empty):
     found = committed("tcgjax.json")
+    put(empty.there("tcgjax.json"), found)
+    ref = registry.environment("tcgjax").candidates[0]
+    found["sources"]["jax"] = sources_hash(ref)
     put(empty.there("tcgjax.json"), found)
     said = "; jax measured before its files last changed"
     assert said not in throughput.random_play(empty).markdown("")

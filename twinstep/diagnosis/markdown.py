@@ -26,7 +26,7 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     """Return the report as Markdown, at most CAP characters.
 
     Beyond the cap, parts are left out in this order: the candidate's source, the last agreeing
-    steps, the agreeing fields. The difference, the witness and the replay command always stay.
+    steps, the agreeing fields. The difference, the minimal case and the replay command always stay.
     """
     must, may = _sections(record, folder)
     for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree")):

@@ -195,8 +195,8 @@ class Runner:
         """Load states [N, ...] and apply actions [H, N, P, ...]; frames path -> [H, N, ...].
 
         More than LOADED lanes are played in parts. A compiled candidate's batch is padded with
-        copies of
-        its first lanes, so that few sizes are compiled: level 3's own where that suffices.
+        copies of its first lanes, so that few sizes are compiled: level 3's own where that
+        suffices.
         """
         parts, lanes = [], actions.shape[1]
         filled = max(chunk_lanes(self.contract), -(-lanes // FILLED) * FILLED)

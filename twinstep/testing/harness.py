@@ -119,7 +119,7 @@ class Reference:
 
     @property
     def oracle(self) -> OracleProcess:
-        """The oracle. Raises OracleNeeded when the run works from exported traces."""
+        """The oracle. Raises NeedsOracle when the run works from exported traces."""
         if self.harness.imported:
             raise NeedsOracle("this test asks the oracle; the run has only exported traces")
         if self._oracle is None:
@@ -198,7 +198,7 @@ class Reference:
     def recorded(self, driver: str, starts: Start, horizon: int) -> TraceSet:
         """Return the episodes of these starts, of at most `horizon` steps: cached, or recorded now.
 
-        Raises OracleNeeded where only exported traces are at hand.
+        Raises NeedsOracle where only exported traces are at hand.
         """
         if self.harness.imported:
             raise NeedsOracle("exported traces have the episodes they have")
@@ -294,7 +294,7 @@ class Lab:
     def env(self, auto_reset: str) -> Env:
         """Return the candidate as `twinstep.make` ships it, built and compiled once.
 
-        Raises InProcess where the run keeps candidates apart.
+        Raises NeedsInProcessCandidate where the run keeps candidates apart.
         """
         from twinstep.env.make import Env  # imports JAX
 

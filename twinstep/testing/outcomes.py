@@ -1,4 +1,4 @@
-"""Fixtures of a test, and what its report says: one clear message, and what the verdict needs."""
+"""A test's report: one clear message, and the data that the verdict needs."""
 
 from __future__ import annotations
 
@@ -7,67 +7,27 @@ from typing import Any
 import pytest
 
 from twinstep.errors import CandidateBroken, ContractBroken, OracleFailed, OracleMissing, UserError
-from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import NotCallable
 from twinstep.runner.runner import broken_by
-from twinstep.testing import accounting, expected_failures, reporting, xdist, xfail_tests
+from twinstep.testing import accounting, expected_failures, reporting, xdist
 from twinstep.testing.collection import is_ours
+from twinstep.testing.fixtures import LAB_OF_ITEM
 from twinstep.testing.harness import (
     Divergence,
-    Lab,
     NeedsInProcessCandidate,
     NeedsOracle,
-    Reference,
     in_ci,
 )
 from twinstep.testing.run import RUN
 
-_LAB = pytest.StashKey[Lab]()
 #: Errors with a message of their own; a traceback of the harness would hide it.
 _WITH_MESSAGE = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)
-
-
-@pytest.fixture
-def twinstep_reference(request: pytest.FixtureRequest) -> Reference:
-    """The oracle of one variant, with its contract and traces."""
-    subject: EnvVariant = request.param
-    _require_oracle(request, subject)
-    return request.config.stash[RUN].harness.reference(subject)
-
-
-@pytest.fixture
-def twinstep_lab(request: pytest.FixtureRequest) -> Lab:
-    """One candidate with its reference."""
-    pair: Pair = request.param
-    if not request.config.option.twinstep_traces:
-        _require_oracle(request, pair.subject)
-    if pair.probe.problem:
-        _missing(request, f"candidate {pair.label}: {pair.probe.problem}", pair.probe.mend)
-    lab = request.config.stash[RUN].harness.lab(pair)
-    lab.test = xfail_tests.name_of(request.node)
-    lab.level = next((n for n in range(1, 5) if request.node.get_closest_marker(f"level{n}")), 0)
-    lab.driver = ""
-    lab.notes = {}
-    request.node.stash[_LAB] = lab
-    return lab
-
-
-def _require_oracle(request: pytest.FixtureRequest, subject: EnvVariant) -> None:
-    if subject.probe.problem:
-        _missing(request, f"oracle of {subject.label}: {subject.probe.problem}", subject.probe.mend)
-
-
-def _missing(request: pytest.FixtureRequest, problem: str, mend: str) -> None:
-    text = f"{problem}: {mend}" if mend else problem
-    if request.config.option.twinstep_require or in_ci():
-        pytest.fail(text, pytrace=False)
-    pytest.skip(text)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     """Under xdist a candidate's tests follow each other: then its programs are needed no more."""
-    if nextitem is None or item.stash.get(_LAB, None) is None:
+    if nextitem is None or item.stash.get(LAB_OF_ITEM, None) is None:
         return
     if not hasattr(item.config, "workerinput"):
         return
@@ -81,7 +41,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     """Ask an expected failure's counterexample in place of the whole test."""
     expected = item.stash.get(expected_failures.EXPECTED, None)
     if expected is not None:
-        expected.check(item.stash[_LAB])
+        expected.check(item.stash[LAB_OF_ITEM])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,7 +51,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if not is_ours(item):
         return result
     error = call.excinfo.value if call.excinfo is not None else None
-    config, lab = item.config, item.stash.get(_LAB, None)
+    config, lab = item.config, item.stash.get(LAB_OF_ITEM, None)
     if lab is not None and error is not None and not isinstance(error, Divergence):
         error = broken_by(lab.pair.candidate, error) or error
     strict = config.option.twinstep_require or in_ci()
@@ -119,7 +79,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def _one_line(item: pytest.Item, error: BaseException) -> str:
-    lab = item.stash.get(_LAB, None)
+    lab = item.stash.get(LAB_OF_ITEM, None)
     who = f"{lab.pair.label}: " if lab is not None else ""
     versions = ""
     if lab is not None:

@@ -1,7 +1,8 @@
-"""What the controller makes of all results: reports, the verdict, the last lines.
+"""Write .twinstep/verdict.json and the failure reports; print a run's last lines.
 
-Workers attach plain data to their test reports; only this side writes files, so a run under
-xdist and one without give the same bytes, but for the command that the verdict names.
+Under pytest-xdist this is the controller's part: workers attach plain data to their test reports,
+and only this side writes files. A run with workers and one without give the same bytes, except for
+the command that the verdict names.
 """
 
 from __future__ import annotations

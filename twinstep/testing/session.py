@@ -20,6 +20,7 @@ from twinstep.testing import (
     collection,
     copies,
     expected_failures,
+    fixtures,
     outcomes,
     reporting,
     xdist,
@@ -60,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         run = config.stash[RUN] = _opened(config)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
-    for module in (collection, outcomes):
+    for module in (collection, fixtures, outcomes):
         config.pluginmanager.register(module, module.__name__)
     if not hasattr(config, "workerinput"):
         summary = reporting.Summary(config, run.pairs, run.checks)
