@@ -85,7 +85,7 @@ def test_a_result_says_which_files_have_changed_since(empty):
     found = committed("tcgjax.json")
     put(empty.there("tcgjax.json"), found)
     ref = registry.environment("tcgjax").candidates[0]
-    found["sources"]["jax"] = sources_hash(ref)
+    found["sources"]["jax"] = sources_hash(ref)[:16]
     put(empty.there("tcgjax.json"), found)
     said = "; jax measured before its files last changed"
     assert said not in throughput.random_play(empty).markdown("")
