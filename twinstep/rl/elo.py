@@ -207,5 +207,5 @@ def lines(table: EloTable) -> list[str]:
     for i in order:
         rates = ["" if np.isnan(table.rates[i, j]) else f"{table.rates[i, j]:.3f}" for j in order]
         mark = f"{table.elo[i]:.0f} ± {table.spread[i]:.0f}"
-        rows.append([table.names[i], mark, *rates])
+        rows.append([table.names[int(i)], mark, *rates])
     return markdown.table(rows, " --- ")
