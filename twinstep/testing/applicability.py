@@ -181,7 +181,7 @@ def _oracle_of(subject: EnvVariant, harness: Harness) -> tuple[str, ...] | None:
     }
     digest = hashlib.sha256(canonical_json(key).encode()).hexdigest()[:40]
     path = paths.cache_dir() / "offers" / f"{digest}.json"
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, TypeError):
         return tuple(json.loads(path.read_text()))
     try:
         oracle = harness.reference(subject).oracle
