@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.level4, pytest.mark.declared("transfer")]
 
 
 @pytest.fixture
-def twinstep_twinstep_plan(twinstep_lab):
+def twinstep_plan(twinstep_lab):
     try:
         return policy_transfer.plan_of(twinstep_lab)
     except policy_transfer.PoliciesUnusable as reason:
@@ -44,16 +44,14 @@ _trained = pytest.mark.parametrize("trained_in", ["candidate", "oracle"])
 
 
 @_trained
-def test_policies_play_the_same_games_from_the_same_starts(
-    twinstep_lab, twinstep_twinstep_plan, trained_in
-):
+def test_policies_play_the_same_games_from_the_same_starts(twinstep_lab, twinstep_plan, trained_in):
     """Same start, same noise: every observation, action and reward is the same, bit for bit."""
     try:
         policy_transfer.require_exact(twinstep_lab)
     except UserError as reason:
         pytest.skip(str(reason))
-    group = _group(twinstep_lab, trained_in, twinstep_twinstep_plan)
-    outcome = policy_transfer.same_games(twinstep_lab, group, twinstep_twinstep_plan)
+    group = _group(twinstep_lab, trained_in, twinstep_plan)
+    outcome = policy_transfer.same_games(twinstep_lab, group, twinstep_plan)
     differ = len(outcome.divergences) or "none"
     twinstep_lab.notes["lines"].append(
         f"L4 {twinstep_lab.pair.subject.label}: trained={group.backend}, "
@@ -63,24 +61,22 @@ def test_policies_play_the_same_games_from_the_same_starts(
 
 
 @_trained
-def test_scores_from_fresh_starts_are_equivalent(twinstep_lab, twinstep_twinstep_plan, trained_in):
+def test_scores_from_fresh_starts_are_equivalent(twinstep_lab, twinstep_plan, trained_in):
     """Independent starts and noise; the mean scores, paired by policy, agree within the margin."""
     _require_equivalent(
         twinstep_lab,
         policy_transfer.compare_scores,
-        _group(twinstep_lab, trained_in, twinstep_twinstep_plan),
-        twinstep_twinstep_plan,
+        _group(twinstep_lab, trained_in, twinstep_plan),
+        twinstep_plan,
     )
 
 
-def test_training_in_either_gives_equivalent_scores(twinstep_lab, twinstep_twinstep_plan):
+def test_training_in_either_gives_equivalent_scores(twinstep_lab, twinstep_plan):
     """Policies trained and played in the oracle score as those of the candidate do in it."""
-    if not twinstep_twinstep_plan.training:
+    if not twinstep_plan.training:
         pytest.skip("not asked, see the contract's `Transfer`")
     groups = (
-        _group(twinstep_lab, "oracle", twinstep_twinstep_plan),
-        _group(twinstep_lab, "candidate", twinstep_twinstep_plan),
+        _group(twinstep_lab, "oracle", twinstep_plan),
+        _group(twinstep_lab, "candidate", twinstep_plan),
     )
-    _require_equivalent(
-        twinstep_lab, policy_transfer.compare_training, groups, twinstep_twinstep_plan
-    )
+    _require_equivalent(twinstep_lab, policy_transfer.compare_training, groups, twinstep_plan)

@@ -32,7 +32,7 @@ FOES = {
 
 
 @pytest.fixture(scope="module")
-def twinstep_twinstep_rng():
+def twinstep_rng():
     return np.random.default_rng(0)
 
 
@@ -95,11 +95,11 @@ def _change_members(new, state, foe, rng):
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_observation_and_mask_stay_where_only_hidden_things_change(
-    twinstep_lab, twinstep_twinstep_rng, player
+    twinstep_lab, twinstep_rng, player
 ):
     """Everything that the player may not know is replaced at once; its own view is the same."""
-    states = _states(twinstep_lab, twinstep_twinstep_rng)
-    changed = _hidden_changed(states, player, twinstep_twinstep_rng)
+    states = _states(twinstep_lab, twinstep_rng)
+    changed = _hidden_changed(states, player, twinstep_rng)
     before, after = (_view(each) for each in (states, changed))
     for name in ("obs", "legal"):
         one, two = getattr(before, name)[:, player], getattr(after, name)[:, player]

@@ -13,6 +13,6 @@ pytestmark = [
 
 @pytest.mark.usefixtures("twinstep_lab")
 @pytest.mark.parametrize("size", [1, 1000, 1024, 1025, 1500, 2048, 2050])
-def twinstep_twinstep_test_a_function_run_in_parts_gives_every_lane_its_own(size):
+def test_a_function_run_in_parts_gives_every_lane_its_own(size):
     lanes = jnp.arange(size)
     assert (jax.vmap(in_parts(lambda x: 2 * x))(lanes) == 2 * lanes).all()

@@ -192,6 +192,19 @@ def test_a_candidate_that_never_answers_fails_by_its_limit(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_an_offered_method_is_not_dropped_to_lose_its_checks(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.project.plant(TAKES, TAKES_ALL)
+    made.commit(
+        "def try1():\n"
+        f"    change('fastduel/rules.py', {TAKES_ALL!r}, {TAKES!r})\n"
+        "    change('fastduel/rules.py', 'def load(', 'def unload(')\n"
+    )
+    done = made.repair(*DUEL, "--phases", "12", "--iterations", "1")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "[duel-mine-random] and 5 more did not run" in done.stdout
+
+
 @pytest.mark.skipif(shutil.which(sandbox.PROGRAM) is None, reason="bubblewrap is not installed")
 def test_in_the_sandbox_nothing_but_its_folder_can_be_written_and_no_secret_read(tmp_path):
     made = Repaired.duel(tmp_path)

@@ -89,7 +89,7 @@ def test_a_policy_that_played_itself_is_evaluated_against_players(run, capsys, m
         met.append(other)
         return OpponentWrapper(env, other)
 
-    monkeypatch.setattr(evaluation, "Versus", versus)
+    monkeypatch.setattr(evaluation, "OpponentWrapper", versus)
     words = ["train", "--resume", str(run), "--evaluate", "6", "--opponent", "random"]
     assert main([*words, "--opponent", "scripted"]) == 0
     said = capsys.readouterr().out

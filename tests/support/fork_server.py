@@ -27,13 +27,13 @@ _LOADED = (
 )  # fmt: skip
 
 
-def run(module, *arguments, folder, env, timeout):
+def run(module, *arguments, folder, env, timeout, fork=True):
     """Run a module as `python -m` does; return a CompletedProcess, with the output as text.
 
-    env: the whole environment. Where a variable differs that only a new interpreter reads, the
-    child is one.
+    env: the whole environment. fork: False for a new interpreter, as where a test is about what is
+    imported. Where a variable differs that only a new interpreter reads, the child is one anyway.
     """
-    if _at_start(env) != _at_start(_environ()):
+    if not fork or _at_start(env) != _at_start(_environ()):
         return subprocess.run(
             [sys.executable, "-m", module, *arguments], cwd=folder, env=env, capture_output=True,
             text=True, timeout=timeout,
@@ -150,6 +150,10 @@ def _become(request):
     # pytest-xdist hands its workers the path of the moment at which it was imported.
     sys.modules["xdist.plugin"]._sys_path[:] = sys.path
     sys.argv = [module, *arguments]
+    # The asserts of what is imported already have been rewritten here; the warning would be an
+    # error under this repository's settings.
+    rewrite = sys.modules["_pytest.assertion.rewrite"].AssertionRewritingHook
+    rewrite._warn_already_imported = lambda *_: None
     del sys.modules["__main__"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

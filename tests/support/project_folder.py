@@ -58,7 +58,12 @@ class Run(NamedTuple):
 
 
 class Folder:
-    """A folder in which child processes run the command."""
+    """A folder in which child processes run the command.
+
+    fork: False where each child is to be a new interpreter.
+    """
+
+    fork = True
 
     def __init__(self, folder, cache=None, **variables):
         self.folder = folder
@@ -82,7 +87,7 @@ class Folder:
 
     def _child(self, *command, **variables):
         env = self._env | variables
-        return fork_server.run(*command, folder=self.folder, env=env, timeout=HANGS)
+        return fork_server.run(*command, folder=self.folder, env=env, timeout=HANGS, fork=self.fork)
 
 
 class Project(Folder):

@@ -87,7 +87,9 @@ def foreign(tmp_path, toy_cache):
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text(INI)
     (folder / "test_theirs.py").write_text(TESTS)
-    return Folder(folder, toy_cache)
+    project = Folder(folder, toy_cache)
+    project.fork = False  # twinstep is imported in a forked child
+    return project
 
 
 def _run(project, *args):

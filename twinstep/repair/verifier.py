@@ -62,13 +62,15 @@ class Stage:
 class Result:
     """The findings of a check.
 
-    tests: id -> outcome. why: id -> message of a failed test. trouble: why the check as a whole is
-    void, "" if it is valid. reports: records, those of lower levels first. verdict: without the
-    run's own part.
+    tests: id -> outcome. why: id -> message of a failed test. unknown: True if the candidate could
+    not be built, so that nobody knows what it offers. trouble: why the check as a whole is void, ""
+    if it is valid. reports: records, those of lower levels first. verdict: without the run's own
+    part.
     """
 
     tests: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
+    unknown: bool = False
     trouble: str = ""
     reports: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -99,6 +101,15 @@ class Result:
         """The bytes of the verdict file, as pytest writes it."""
         return encode(self.verdict)
 
+    def does_not_apply(self, test: str) -> bool:
+        """Return whether the verdict says that a test is of a method which nobody offers."""
+        name = test.partition("[")[0]
+        return any(
+            check.endswith(name)  # the verdict has the file's whole path
+            for pair in self.verdict.get("pairs", {}).values()
+            for check in pair["does_not_apply"]
+        )
+
     @property
     def good(self) -> bool:
         """True if all tests passed, and there was at least one."""
@@ -128,6 +139,7 @@ class Verifier:
         self._episodes, self._workers, self._limit = episodes, workers, limit
         self._build = build
         self._expected: dict[tuple[Stage, str], list[str]] = {}
+        self._unknown: dict[tuple[Stage, str], bool] = {}
         #: Hash of the traces that the last check left; "" if there was none.
         self.cached = ""
 
@@ -144,19 +156,35 @@ class Verifier:
         """Run a stage on a commit. base: the commit whose collection lists the expected tests."""
         self._drop_foreign_traces()
         with_references(self._cache)
+        result = self._checked(commit, stage)
+        if not result.good:
+            return result
+        missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
+        if missing and not (
+            all(map(result.does_not_apply, missing)) and self._offers_unknown(base, stage)
+        ):
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            return Result(trouble=f"{missing[0]}{more} did not run", seconds=result.seconds)
+        return result
+
+    def _checked(self, commit: str, stage: Stage) -> Result:
         with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as scratch:
             project = self._checkout(commit, Path(scratch) / "tree")
             out = Path(scratch) / "out"
             out.mkdir()
             result = self._run(project, out, stage)
             self.cached = cache_hash(self._cache)
-        if not result.good:
-            return result
-        missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
-        if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            return Result(trouble=f"{missing[0]}{more} did not run", seconds=result.seconds)
         return result
+
+    def _offers_unknown(self, base: str, stage: Stage) -> bool:
+        """Return whether the base's candidate cannot be built.
+
+        Then the checks of every optional method are collected for it, and a try that offers fewer
+        has lost none. Where the base offers a method, a try keeps it.
+        """
+        if (stage, base) not in self._unknown:
+            self._unknown[stage, base] = self._checked(base, stage).unknown
+        return self._unknown[stage, base]
 
     @contextlib.contextmanager
     def placed(self, commit: str) -> Iterator[tuple[Path, dict[str, str]]]:
@@ -236,7 +264,7 @@ class Verifier:
         try:
             env |= self._build(project)
         except UserError as error:
-            return Result(trouble=str(error))
+            return Result(trouble=str(error), unknown=True)
         args = [*self._arguments(stage), "--nonce", nonce]
         args += ["--verdict", str(out / "verdict.json"), "--report-dir", str(out / "reports")]
         args += ["-n", str(self._workers), "--dist", "loadgroup"] if self._workers > 1 else []
@@ -254,6 +282,7 @@ class Verifier:
             return Result(
                 run["tests"],
                 run["why"],
+                bool(run["unknown"]),
                 reports=_reports(out / "reports", run["why"]),
                 seconds=done.seconds,
                 verdict=verdict,

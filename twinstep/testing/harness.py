@@ -265,6 +265,7 @@ class Lab:
         self.reference = reference
         self.contract: Contract = reference.contract
         self._runner: Runner | None = None
+        self._broken: Exception | None = None
         self.test = ""
         self.level = 0
         self.driver = ""
@@ -279,11 +280,20 @@ class Lab:
 
     @property
     def runner(self) -> Runner:
-        """The candidate, built at its first use."""
+        """The candidate, built at its first use.
+
+        One that cannot be built is not tried again: each try may last until its time limit.
+        """
+        if self._broken is not None:
+            raise self._broken
         if self._runner is None:
             keep_freed_memory()
             isolated = self.reference.harness.settings.isolate
-            self._runner = Runner.isolated(self.pair) if isolated else Runner.of(self.pair)
+            try:
+                self._runner = Runner.isolated(self.pair) if isolated else Runner.of(self.pair)
+            except Exception as error:
+                self._broken = error
+                raise
         return self._runner
 
     @property

@@ -24,6 +24,7 @@ from twinstep.project.registry import Pair
 from twinstep.project.verdicts import encode, versions
 from twinstep.reference.cache import TraceCache, export
 from twinstep.testing import accounting, github_actions, xdist
+from twinstep.testing.run import RUN
 
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
@@ -232,9 +233,11 @@ class Summary:
     def _run(self, nonce: str) -> dict[str, Any]:
         """Say what became of each test of this very run, and of each that failed why."""
         lost = dict.fromkeys(sorted(self._collected - self._ended), "not run")
+        facts = self._config.stash[RUN].facts(self._config)
         return {
             "nonce": nonce,
             "ended": self._complete,
+            "unknown": sorted(label for label, each in facts.items() if each.candidate is None),
             "tests": dict(sorted((lost | self._outcomes).items())),
             "why": dict(sorted(self._why.items())),
         }
