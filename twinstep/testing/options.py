@@ -104,7 +104,7 @@ def add_long(parser: pytest.Parser) -> None:
     """Register the long names, and the ini key by which a project says that its runs are ours."""
     group = parser.getgroup("twinstep", "twinstep: a fast environment against its reference")
     for name, words in OPTIONS.items():
-        group.addoption(_LONG + name, **words | {"help": f"{words['help']}"})
+        group.addoption(_LONG + name, **words)
     parser.addini(
         "twinstep", "true: this project's runs verify its environments", "bool", default=False
     )
