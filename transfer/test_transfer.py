@@ -7,18 +7,27 @@ and in the reference itself, once for all tests.
 import pytest
 
 from twinstep._lib.stats import EQUIVALENT
-from twinstep.errors import UserError
 from twinstep.testing import policy_transfer
 
-pytestmark = [pytest.mark.level4, pytest.mark.declared("transfer")]
+
+def _resets_itself(facts, row):
+    methods = facts.candidate and facts.candidate.methods
+    return methods is None or "pure" in methods or "auto_step" in methods
+
+
+def _is_exact(facts, row):
+    return facts.rules is None or not policy_transfer.loose_fields(facts.rules)
+
+
+pytestmark = [
+    pytest.mark.level4, pytest.mark.declared("transfer"),
+    pytest.mark.needs(when=_resets_itself, why="needs candidate.auto_step"),
+]  # fmt: skip
 
 
 @pytest.fixture
 def twinstep_plan(twinstep_lab):
-    try:
-        return policy_transfer.plan_of(twinstep_lab)
-    except policy_transfer.PoliciesUnusable as reason:
-        pytest.skip(str(reason))
+    return policy_transfer.plan_of(twinstep_lab)
 
 
 def _group(lab, trained_in, plan):
@@ -43,13 +52,10 @@ def _require_equivalent(lab, compare, *args):
 _trained = pytest.mark.parametrize("trained_in", ["candidate", "oracle"])
 
 
+@pytest.mark.needs(when=_is_exact, why="needs exact gates: other games part")
 @_trained
 def test_policies_play_the_same_games_from_the_same_starts(twinstep_lab, twinstep_plan, trained_in):
     """Same start, same noise: every observation, action and reward is the same, bit for bit."""
-    try:
-        policy_transfer.require_exact(twinstep_lab)
-    except UserError as reason:
-        pytest.skip(str(reason))
     group = _group(twinstep_lab, trained_in, twinstep_plan)
     outcome = policy_transfer.same_games(twinstep_lab, group, twinstep_plan)
     differ = len(outcome.divergences) or "none"
@@ -71,10 +77,9 @@ def test_scores_from_fresh_starts_are_equivalent(twinstep_lab, twinstep_plan, tr
     )
 
 
+@pytest.mark.needs("contract.transfer.training")
 def test_training_in_either_gives_equivalent_scores(twinstep_lab, twinstep_plan):
     """Policies trained and played in the oracle score as those of the candidate do in it."""
-    if not twinstep_plan.training:
-        pytest.skip("not asked, see the contract's `Transfer`")
     groups = (
         _group(twinstep_lab, "oracle", twinstep_plan),
         _group(twinstep_lab, "candidate", twinstep_plan),

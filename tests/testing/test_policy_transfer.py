@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import twinstep
+from twinstep.compare.arrays import Rules
+from twinstep.contracts.halfcheetah.declaration import HALFCHEETAH
 from twinstep.plans import PPO, Transfer
+from twinstep.project.registry import EnvVariant
 from twinstep.rl.policies import Policy
 from twinstep.rl.ppo import Trained
 from twinstep.rl.rollouts import Episodes, PolicyBatch, play, play_both
@@ -183,12 +186,20 @@ def test_the_full_budget_is_taken_when_asked_for_and_declared(fs8):
         contract = dataclasses.replace(fs8.contract, transfer=PLAN, full_transfer=declared)
         settings = SimpleNamespace(full_budget=asked)
         reference = SimpleNamespace(harness=SimpleNamespace(settings=settings))
-        lab = SimpleNamespace(contract=contract, reference=reference, runner=fs8.runner)
+        lab = SimpleNamespace(contract=contract, reference=reference)
         return level4.plan_of(lab)
 
     assert plan(False, full) is PLAN
     assert plan(True, full) is full
     assert plan(True, None) is PLAN
+
+
+def test_games_are_compared_step_by_step_only_where_every_gate_is_exact(fs8):
+    """Other games part after a while, and differ in a step without a fault."""
+    assert level4.loose_fields(fs8.rules) == []
+    contract = EnvVariant(HALFCHEETAH, HALFCHEETAH.variants[0]).contract
+    rules = Rules.of(contract, candidate="jax", dtype="float32", platform="cpu")
+    assert level4.loose_fields(rules) == ["obs", "reward"]
 
 
 def test_random_play_draws_every_action_alike():

@@ -14,12 +14,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from twinstep._lib import stats
+from twinstep.compare.arrays import Rules
 from twinstep.compare.lockstep import Outcome
 from twinstep.env.make import ORACLE, Env
-from twinstep.errors import UserError
 from twinstep.plans import Transfer
 from twinstep.project.registry import load_object
-from twinstep.protocols import offers
 from twinstep.rl.ppo import train
 from twinstep.rl.rollouts import Episodes, PolicyBatch, environment_seeds, play, play_both
 from twinstep.rl.versus import Arena, OpponentWrapper
@@ -63,12 +62,10 @@ class Equivalence(NamedTuple):
 
 
 def plan_of(lab: Lab) -> Transfer:
-    """Return what the contract asks. Unfit if the candidate cannot be asked."""
+    """Return what the contract asks: the full budget where this run does, if there is one."""
     contract, full = lab.contract, lab.reference.harness.settings.full_budget
     plan = contract.full_transfer if full and contract.full_transfer else contract.transfer
     assert plan is not None, "asked only where a contract declares one"
-    if not (hasattr(lab.runner.candidate, "pure") or offers(lab.runner.candidate, "auto_step")):
-        raise PoliciesUnusable(f"candidate {lab.pair.label} has no auto-reset (no `auto_step`)")
     return plan
 
 
@@ -270,9 +267,11 @@ def _unfinished(*sides: Episodes) -> str:
     return f", unfinished {shares[0]:.1%} and {shares[1]:.1%}"
 
 
-def require_exact(lab: Lab) -> None:
-    """UserError where the gates let games part, so that (a) has no meaning."""
-    gates = lab.rules.gates
-    loose = [p for p in ("obs", "reward", "terminated") if not getattr(gates[p], "exact", False)]
-    if loose:
-        raise UserError(f"the gate of {', '.join(loose)} allows differences: games may part")
+def loose_fields(rules: Rules) -> list[str]:
+    """Return which of observation, reward and end have gates that allow differences.
+
+    Then games part, and that of the same start no longer says anything of the other.
+    """
+    return [
+        p for p in ("obs", "reward", "terminated") if not getattr(rules.gates[p], "exact", False)
+    ]
