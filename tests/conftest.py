@@ -6,10 +6,11 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-from twinstep._lib import paths
+from twinstep._lib import memory, paths
 from twinstep.oracles.pong import upstream
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
+from twinstep.testing import xdist
 from twinstep.testing.harness import Harness, Lab, RunSettings
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.requirements import need
@@ -46,6 +47,19 @@ def _strict_promotion():
 
     with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
         yield
+
+
+#: Bytes below which a file's compiled programs are dropped before the next file's.
+_SCARCE = 12 << 30
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _memory_is_left_for_the_next_file():
+    """Two workers with the programs of every game would fill 24 GB."""
+    yield
+    left = memory.available()
+    if left is not None and left < _SCARCE:
+        xdist.forget_programs()
 
 
 @pytest.fixture(scope="session", autouse=True)

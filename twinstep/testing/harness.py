@@ -98,6 +98,17 @@ class Harness:
             self._labs[pair.label] = Lab(pair, self.reference(pair.subject))
         return self._labs[pair.label]
 
+    def rest(self, subject: EnvVariant | None) -> None:
+        """Drop what takes memory and is no longer asked; the next question begins it anew.
+
+        subject: the variant that is asked next, whose oracle goes on; None for none.
+        """
+        for lab in self._labs.values():
+            lab.rest()
+        for reference in self._references.values():
+            if reference.subject is not subject:
+                reference.rest()
+
     def close(self) -> None:
         """End all oracle processes and remove what was temporary."""
         for reference in self._references.values():
@@ -113,6 +124,7 @@ class Reference:
         self.subject = subject
         self.contract: Contract = subject.contract
         self._oracle: OracleProcess | None = None
+        self._crashes: list[str] = []
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
         self._recordings: dict[str, autoreset_recording.Recording] = {}
         self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
@@ -129,7 +141,7 @@ class Reference:
     @property
     def crashes(self) -> list[str]:
         """The oracle's crashes that did not repeat, a line each."""
-        return self._oracle.crashes if self._oracle else []
+        return self._crashes + (self._oracle.crashes if self._oracle else [])
 
     def rng(self, *parts: object) -> np.random.Generator:
         """Return the generator for a test's own draws: the same in every run."""
@@ -251,6 +263,13 @@ class Reference:
                 return held
         raise NeedsOracle(f"the exported traces hold no {self.subject.label}-{driver}")
 
+    def rest(self) -> None:
+        """End the oracle's process and drop recordings; the next question begins them anew."""
+        self._crashes = self.crashes
+        self.close()
+        self._oracle = None
+        self._recordings.clear()
+
     def close(self) -> None:
         """End the oracle's process."""
         if self._oracle is not None:
@@ -295,6 +314,11 @@ class Lab:
                 self._broken = error
                 raise
         return self._runner
+
+    def rest(self) -> None:
+        """Drop the candidate; the next question builds it anew."""
+        self._runner = None
+        self._envs.clear()
 
     @property
     def built(self) -> Runner | None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from twinstep.errors import CandidateBroken, ContractBroken, OracleFailed, OracleMissing, UserError
+from twinstep.project.registry import EnvVariant
 from twinstep.protocols import NotCallable
 from twinstep.runner.runner import broken_by
 from twinstep.testing import accounting, expected_failures, reporting, xdist
@@ -18,7 +19,7 @@ from twinstep.testing.harness import (
     NeedsOracle,
     in_ci,
 )
-from twinstep.testing.run import RUN
+from twinstep.testing.run import LAB, REFERENCE, RUN
 
 #: Errors with a message of their own; a traceback of the harness would hide it.
 _WITH_MESSAGE = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)
@@ -26,14 +27,23 @@ _WITH_MESSAGE = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, Use
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Under xdist a candidate's tests follow each other: then its programs are needed no more."""
-    if nextitem is None or item.stash.get(LAB_OF_ITEM, None) is None:
+    """Under xdist a candidate's tests follow each other: then it is needed no more.
+
+    All candidates, oracles and programs of a whole suite together take more than 24 GB.
+    """
+    if nextitem is None or not hasattr(item.config, "workerinput") or _asked(item) is None:
         return
-    if not hasattr(item.config, "workerinput"):
-        return
-    groups = item.config.stash[RUN].groups
-    if groups.of(item.nodeid) != groups.of(nextitem.nodeid):
+    run = item.config.stash[RUN]
+    if run.groups.of(item.nodeid) != run.groups.of(nextitem.nodeid):
+        run.harness.rest(_asked(nextitem))
         xdist.forget_programs()
+
+
+def _asked(item: pytest.Item) -> EnvVariant | None:
+    """Return the variant that an item of the suite is about, None for any other item."""
+    spec: Any = getattr(item, "callspec", None)
+    params = spec.params if spec else {}
+    return params[LAB].subject if LAB in params else params.get(REFERENCE)
 
 
 @pytest.hookimpl(tryfirst=True)
