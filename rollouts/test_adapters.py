@@ -31,17 +31,12 @@ _single_player = pytest.mark.needs(
 )
 
 
-def _saves(facts, row):
-    """A state is saved by `frame`, which the core has for JAX candidates."""
-    return facts.candidate is None or bool({"pure", "frame"} & set(facts.candidate.methods))
-
-
 def _others(subject, name):
     """Return the other candidates of a variant that can run on this machine."""
     return [p for p in registry.pairs(subject) if p.candidate.name != name and not p.probe.problem]
 
 
-_is_saved = pytest.mark.needs("candidate.load", when=_saves, why="needs candidate.frame")
+_is_saved = pytest.mark.needs("candidate.load", "shipped.frame")
 MODES = ["same-step", *(pytest.param(m, marks=_recompiles) for m in VIEWS if m != "same-step")]
 
 

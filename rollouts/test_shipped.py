@@ -56,8 +56,8 @@ def ships(mode=""):
 def _ships(facts, mode):
     """A variant that only has auto-reset 'off' exists for its proof."""
     modes, made = facts.pair.subject.contract.auto_resets, facts.candidate
-    resets = made is None or {"pure", "auto_step"} & set(made.methods)
-    return mode in modes and modes != ("off",) and (mode == "off" or bool(resets))
+    resets = made is None or made.ships("auto_step")
+    return mode in modes and modes != ("off",) and (mode == "off" or resets)
 
 
 def _recordings(lab):

@@ -10,18 +10,12 @@ from twinstep._lib.stats import EQUIVALENT
 from twinstep.testing import policy_transfer
 
 
-def _resets_itself(facts, row):
-    methods = facts.candidate and facts.candidate.methods
-    return methods is None or "pure" in methods or "auto_step" in methods
-
-
 def _is_exact(facts, row):
     return facts.rules is None or not policy_transfer.loose_fields(facts.rules)
 
 
 pytestmark = [
-    pytest.mark.level4, pytest.mark.declared("transfer"),
-    pytest.mark.needs(when=_resets_itself, why="needs candidate.auto_step"),
+    pytest.mark.level4, pytest.mark.declared("transfer"), pytest.mark.needs("shipped.auto_step"),
 ]  # fmt: skip
 
 

@@ -25,6 +25,16 @@ def test_the_first_condition_that_does_not_hold_is_named():
     assert _why(KNOWN, "rules.from_states") == "needs rules.from_states"
 
 
+def test_make_does_for_a_jax_candidate_what_it_does_not_do_itself():
+    jax = Facts(PAIR, Offers(("pure", "load"), "float32", "cpu"), ())
+    for method in ("auto_step", "frame"):
+        assert _why(jax, f"shipped.{method}") == ""
+        assert _why(jax, f"candidate.{method}") == f"needs candidate.{method}"
+        assert _why(KNOWN, f"shipped.{method}") == f"needs shipped.{method}"
+        assert method not in jax.lacking()["vector"]
+    assert _why(jax, "shipped.call") == "needs shipped.call"
+
+
 def test_what_is_not_known_counts_as_offered_and_as_lacking():
     """Then the test runs, and says what is wrong."""
     assert _why(UNKNOWN, "candidate.eager", "not oracle.call", "rules.horizons") == ""
@@ -36,7 +46,9 @@ def test_a_condition_on_the_tests_own_parameters():
     assert _why(KNOWN, row={"mode": "same-step"}, **when) == "only without auto-reset"
 
 
-@pytest.mark.parametrize("condition", ["candidate.loda", "oracle.clal", "contract.nothing", "x.y"])
+@pytest.mark.parametrize(
+    "condition", ["candidate.loda", "shipped.loda", "oracle.clal", "contract.nothing", "x.y"]
+)
 def test_a_condition_of_a_name_that_nobody_has_is_an_error(condition):
     """Or a misspelt one would silently leave the test out for every candidate."""
     with pytest.raises((AssertionError, AttributeError)):

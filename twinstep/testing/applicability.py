@@ -1,9 +1,9 @@
 """Which checks apply to a candidate: by what both sides offer and what the contract declares.
 
-A test of the suite states its conditions in marks, `@pytest.mark.needs("candidate.load")`. Where
-one does not hold the test is not collected, and the verdict names it with the condition. What is
-not known yet, as of a candidate that cannot be built, counts as offered: then the test runs and
-says what is wrong.
+A test of the suite states its conditions in marks, `@pytest.mark.needs("candidate.load")`; what
+`twinstep.make` must be able to do is `"shipped.auto_step"`. Where one does not hold the test is not
+collected, and the verdict names it with the condition. What is not known yet, as of a candidate
+that cannot be built, counts as offered: then the test runs and says what is wrong.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from twinstep.testing.harness import Harness, Lab
 
 #: Optional methods of candidates that checks ask for. `pure` is that of `JaxCandidate`.
 _CANDIDATE = (*CANDIDATE_LADDER, "pure")
+#: What `make` does for a JAX candidate that does not do it itself.
+_OF_THE_CORE = ("auto_step", "frame")
 
 
 class Offers(NamedTuple):
@@ -37,6 +39,10 @@ class Offers(NamedTuple):
     methods: tuple[str, ...]
     dtype: str
     platform: str
+
+    def ships(self, method: str) -> bool:
+        """Return whether `make` has a method's part: the core resets and shows JAX's lanes."""
+        return method in self.methods or ("pure" in self.methods and method in _OF_THE_CORE)
 
 
 @dataclass(frozen=True)
@@ -77,11 +83,13 @@ class Facts:
         if self.oracle is not None:
             lacks["oracle"] = {n: t for n, t in ORACLE_LADDER.items() if n not in self.oracle}
         if self.candidate is not None:
-            methods = {*self.candidate.methods}
-            # The core resets a JAX candidate's lanes; a compiled one has no other way to run.
-            methods |= {"auto_step", "frame"} if "pure" in methods else set()
-            methods |= {"eager"} if self.pair.candidate.build else set()
-            missing = {n: t for n, t in CANDIDATE_LADDER.items() if n not in methods}
+            # A compiled candidate has no other way to run.
+            needless = ("eager",) if self.pair.candidate.build else ()
+            missing = {
+                n: text
+                for n, text in CANDIDATE_LADDER.items()
+                if n not in needless and not self.candidate.ships(n)
+            }
             lacks[self.pair.candidate.name] = missing
         return lacks
 
@@ -118,9 +126,11 @@ def _holds(facts: Facts, condition: str) -> bool:
 
 def _value(facts: Facts, side: str, name: str) -> Any:
     """Return what a condition names; None if it is not known."""
-    if side == "candidate":
-        assert name in _CANDIDATE, f"candidate.{name}: no such optional method"
-        return None if facts.candidate is None else name in facts.candidate.methods
+    if side in ("candidate", "shipped"):
+        assert name in _CANDIDATE, f"{side}.{name}: no such optional method"
+        if facts.candidate is None:
+            return None
+        return facts.candidate.ships(name) if side == "shipped" else name in facts.candidate.methods
     if side == "oracle":
         assert name in ORACLE_LADDER, f"oracle.{name}: no such optional method"
         return None if facts.oracle is None else name in facts.oracle

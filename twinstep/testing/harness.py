@@ -304,7 +304,7 @@ class Lab:
         One that cannot be built is not tried again: each try may last until its time limit.
         """
         if self._broken is not None:
-            raise self._broken
+            raise self._broken.with_traceback(None)
         if self._runner is None:
             keep_freed_memory()
             isolated = self.reference.harness.settings.isolate
