@@ -62,10 +62,6 @@ def _edited(candidate: CandidateRef, folder: Path) -> Iterator[str]:
     """Yield the files of a folder that the candidate's `edit` globs name."""
     for glob in candidate.edit:
         plain = glob.partition("*")[0].rpartition("/")[0]
-        if "*" not in glob:
-            if (folder / glob).is_file():
-                yield glob
-            continue
         for base, _, files in os.walk(folder / plain if plain else folder):
             for name in sorted(files):
                 path = Path(base, name).relative_to(folder).as_posix()
