@@ -60,13 +60,12 @@ class Run(NamedTuple):
 class Folder:
     """A folder in which child processes run the command.
 
-    fork: False where each child is to be a new interpreter.
+    fork: False where each child is to be a new interpreter, as where a test is about what is
+    imported or about a run that is not twinstep's. variables: of the environment.
     """
 
-    fork = True
-
-    def __init__(self, folder, cache=None, **variables):
-        self.folder = folder
+    def __init__(self, folder, cache=None, *, fork=True, **variables):
+        self.folder, self._fork = folder, fork
         self.reports = folder / ".twinstep" / "reports"
         self._env = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI"))}
         # A file edited twice in one second could keep a stale .pyc.
@@ -87,7 +86,9 @@ class Folder:
 
     def _child(self, *command, **variables):
         env = self._env | variables
-        return fork_server.run(*command, folder=self.folder, env=env, timeout=HANGS, fork=self.fork)
+        return fork_server.run(
+            *command, folder=self.folder, env=env, timeout=HANGS, fork=self._fork
+        )
 
 
 class Project(Folder):

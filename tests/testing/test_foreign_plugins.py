@@ -49,7 +49,7 @@ SUITE = ("--pyargs", "twinstep.rollouts.test_lockstep", "twinstep.properties.tes
 def foreign(tmp_path, toy_cache):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: theirs\n")
     (tmp_path / "test_theirs.py").write_text(TESTS)
-    return Folder(tmp_path, toy_cache)
+    return Folder(tmp_path, toy_cache, fork=False)
 
 
 def _run(project, *args):

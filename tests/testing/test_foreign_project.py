@@ -87,9 +87,7 @@ def foreign(tmp_path, toy_cache):
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text(INI)
     (folder / "test_theirs.py").write_text(TESTS)
-    project = Folder(folder, toy_cache)
-    project.fork = False  # twinstep is imported in a forked child
-    return project
+    return Folder(folder, toy_cache, fork=False)
 
 
 def _run(project, *args):
