@@ -12,6 +12,7 @@ from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.testing import xdist
 from twinstep.testing.harness import Harness, Lab, RunSettings
+from twinstep.testing.run import RUN
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.requirements import need
 
@@ -23,7 +24,7 @@ _COMMON = {
 }
 settings.register_profile("dev", max_examples=25, **_COMMON)
 settings.register_profile(
-    "ci", max_examples=100, derandomize=True, print_blob=True, database=None, **_COMMON
+    "ci", max_examples=25, derandomize=True, print_blob=True, database=None, **_COMMON
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
@@ -35,6 +36,24 @@ def pytest_ignore_collect(config):
     """
     wanted = re.fullmatch(r"level\d( or level\d)*", config.option.markexpr.strip())
     return True if wanted or config.option.twinstep_env else None
+
+
+class _ByFile:
+    """The groups of a run, but each file of `tests/` is one of its own."""
+
+    def __init__(self, groups):
+        self._groups = groups
+
+    def of(self, test):
+        return test.partition("::")[0] if test.startswith("tests/") else self._groups.of(test)
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep a file's tests together: they share fixtures of up to ten minutes, and programs."""
+    if config.getvalue("dist") == "loadgroup":
+        return xdist.by_pair(config, log, _ByFile(config.stash[RUN].groups))
+    return None
 
 
 @pytest.fixture(autouse=True)

@@ -171,6 +171,7 @@ def test_an_environment_says_what_is_measured_and_what_the_work_is_like(tmp_path
     assert "frames per step: 1." in fs1
 
 
+@pytest.mark.slow
 def test_training_gives_one_policy_in_the_reference_and_in_a_backend(tmp_path, capsys):
     """PPO end to end, with its time split; a backend that pays otherwise learns otherwise."""
     options = ("--threads", "1", "--rounds", "1", "--out", tmp_path)

@@ -21,6 +21,8 @@ STEPS = 4_096
 LEARNED = {"pong": 15, "emurust": 7, "halfcheetah": 1000, "pokejax": 0.4, "tcgjax": 0.25}
 #: Notebooks that take seconds as a whole; others train for a minute or two.
 QUICK = {"pong", "emurust"}
+#: Notebooks whose games take two minutes to compile.
+HEAVY = {"pokejax", "tcgjax"}
 #: Environments in which rounding grows: the scores' intervals meet; in others scores are equal.
 CHAOTIC = {"halfcheetah"}
 pytestmark = [
@@ -58,7 +60,12 @@ def test_a_notebook_trains_what_has_learned_in_the_reference(path, tmp_path, mon
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem not in QUICK], ids=lambda path: path.name
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.slow if path.stem in HEAVY else [], id=path.name)
+        for path in NOTEBOOKS
+        if path.stem not in QUICK
+    ],
 )
 def test_a_notebook_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
     monkeypatch.setenv("TWINSTEP_NOTEBOOK_STEPS", str(STEPS))

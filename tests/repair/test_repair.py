@@ -134,6 +134,7 @@ class TestWalked:
         assert _end(killed) == _end(made)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     made = two_bugs(tmp_path)
     assert killed_at(made, (*DUEL, "--phases", "1"), 3, 6.0) == 0
@@ -190,6 +191,7 @@ def stopped(tmp_path_factory):
     return made, made.repair(*DUEL, "--phases", "3", "--tries", "2")
 
 
+@pytest.mark.slow
 class TestStopped:
     """A run that needed a person, and went on."""
 

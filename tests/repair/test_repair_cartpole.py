@@ -13,6 +13,7 @@ from twinstep.tests.support.scripted_agent import Repaired
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.slow,
     pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the example is in the checkout only"),
 ]
 

@@ -62,6 +62,7 @@ def _config(folder, *seeds):
     return ("pong", "--config", path)
 
 
+@pytest.mark.slow
 def test_processes_that_share_the_seeds_learn_what_one_learns_and_go_on_with_it(tmp_path):
     """Byte for byte; the checkpoint between is one that all of them wrote and read."""
     words = _config(tmp_path, 0, 3)
@@ -77,6 +78,7 @@ def test_processes_that_share_the_seeds_learn_what_one_learns_and_go_on_with_it(
     assert {path.name for path in tmp_path.iterdir()} == {"2.toml", "one", "two"}
 
 
+@pytest.mark.slow
 def test_processes_that_share_the_lanes_learn_what_one_learns_but_for_the_order_of_sums(tmp_path):
     words = _config(tmp_path, 0)
     _ended(_start(tmp_path, 2, *words, "--devices", 2, "--out", "one"))

@@ -146,6 +146,7 @@ def test_who_is_not_asked_plays_0(pokejax_oracle):
     assert waited > 0
 
 
+@pytest.mark.slow
 def test_max_damage_beats_random_and_minimax_is_no_worse():
     env = Env(variant_of("pokejax", "randbats"), "jax", "same-step")
     assert win_rates(env, heuristics.max_damage, heuristics.random, 128, 64).mean() > 0.95
@@ -193,18 +194,18 @@ def test_players_that_are_not_there_are_one_clear_line(capsys):
 
 
 def test_a_round_robin_is_told_as_a_table_and_written(capsys, monkeypatch, tmp_path):
-    few = {name: POKEJAX.players[name] for name in ("random", "mixed")}
+    few = {name: POKEJAX.players[name] for name in ("random", "max-damage")}
     declared = dataclasses.replace(POKEJAX, players=few)
     monkeypatch.setattr(registry, "environment", lambda name: declared)
     path = tmp_path / "new" / "pokejax.json"
     words = ["elo", "pokejax", "--games", "64", "--lanes", "64"]
     assert main([*words, "--json", str(path)]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "| player | Elo | against mixed | against random |"
-    assert said[2].startswith("| mixed | 1")
+    assert said[0] == "| player | Elo | against max-damage | against random |"
+    assert said[2].startswith("| max-damage | 1")
     assert said[-2].startswith("64 games in candidate jax")
     found = json.loads(path.read_text())
-    assert found["names"] == ["random", "mixed"]
+    assert found["names"] == ["random", "max-damage"]
     (_, lost), (won, _) = found["rates"]
     assert lost + won == 1
     assert said[2].split(" | ")[1:3] == [

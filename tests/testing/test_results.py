@@ -11,6 +11,26 @@ from twinstep.testing import github_actions
 from twinstep.tests.support.project_folder import SHORT, Project
 
 VERDICT = ".twinstep/verdict.json"
+#: Two candidates at whose import the process dies.
+DYING = """
+from twinstep.environment import CandidateRef
+
+MINE = CandidateRef("mine", "fastduel.mine_dies:Vector")
+OTHER = CandidateRef("other", "fastduel.other_dies:Vector")
+"""
+#: Dies when both processes are here, or after 5 s: the first one may hold a lock.
+DIES = """
+import os
+import signal
+import time
+from pathlib import Path
+
+Path(f"{__name__}.here").touch()
+ends = time.monotonic() + 5
+while len(list(Path().glob("*.here"))) < 2 and time.monotonic() < ends:
+    time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +164,24 @@ def test_two_workers_write_the_same_bytes_and_share_no_candidate(failing):
         by_pair.setdefault(pair, set()).add(worker)
     assert by_pair.keys() == {"duel-mine", "duel-vector"}
     assert sorted(map(len, by_pair.values())) == [1, 1], two.text
+
+
+def test_tests_of_two_workers_that_die_at_once_are_given_to_their_successors(project):
+    """The one that is ready first must not be given the tests of one that is still collecting."""
+    for name in ("mine", "other"):
+        (project.package / f"{name}_dies.py").write_text(DIES)
+    (project.package / "declared.py").write_text(DYING)
+    extra = '"duel.other" = "fastduel.declared:OTHER"\n'
+    with (project.folder / "pyproject.toml").open("a") as file:
+        file.write(extra)
+    run = project.pytest(
+        "--candidate", "mine", "--candidate", "other", "--episodes", "6", "-n", "2",
+        "--dist", "loadgroup",
+    )  # fmt: skip
+    assert run.code == 1, run.text
+    assert run.text.count("node down") == 6, run.text
+    assert "6 failed" in run.text
+    assert [pair["verdict"] for pair in run.verdict["pairs"].values()] == ["differs"] * 2
 
 
 def _but_for_the_command(project):

@@ -97,6 +97,9 @@ def by_pair(config: pytest.Config, log: Any, groups: Groups) -> Any:
             return crashed
 
         def _reschedule(self, node: Any) -> None:
+            # A dead worker's successor may still be collecting; it asks by itself afterwards.
+            if node not in self.registered_collections:
+                return
             super()._reschedule(node)
             # A worker begins a test when it knows the next one, or that there is none.
             while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
