@@ -68,6 +68,14 @@ def _strict_promotion():
         yield
 
 
+@pytest.fixture(autouse=True)
+def _path_is_left_as_it_was():
+    """A test in a project's folder makes that project importable; the next test's processes not."""
+    path = list(sys.path)
+    yield
+    sys.path[:] = path
+
+
 #: Bytes below which a file's compiled programs are dropped before the next file's.
 _SCARCE = 12 << 30
 

@@ -97,6 +97,11 @@ def test_the_verdict_is_where_the_interval_lies(x, data, margin):
         assert 0 <= outcome.power <= 1
 
 
+@pytest.mark.parametrize("test", [paired, unpaired])
+def test_a_mean_of_the_smallest_numbers_is_no_warning(test):
+    assert test([3.0, -3.0, 2e-308], [1.0, -1.0, 1e-308], 1.0).verdict == NOT_SHOWN
+
+
 @given(_samples, st.floats(0.01, 10), st.sampled_from([-1, 1]))
 def test_a_shift_of_two_margins_is_never_equivalent(x, margin, side):
     wobble = [v + side * 2 * margin + 0.3 * margin * (-1) ** i for i, v in enumerate(x)]

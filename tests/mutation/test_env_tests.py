@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,7 @@ from twinstep.mutation.cached_oracle import FilingOracle
 from twinstep.mutation.campaign import Plan, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.env_test_stage import run_own_tests
-from twinstep.mutation.env_tests import from_the_root, groups
+from twinstep.mutation.env_tests import OwnTests, from_the_root, groups
 from twinstep.mutation.runner import MutantRunner
 from twinstep.mutation.verdict import Kill
 from twinstep.project import registry
@@ -177,6 +178,23 @@ def test_own_tests_whose_process_is_ended_from_outside_are_no_verdict(tmp_path):
     with pytest.raises(UserError, match="ended from outside"):
         list(run_own_tests(campaign, ends, tmp_path, 2))
     assert any("own" not in row for row in rows)
+
+
+def test_a_pool_that_closes_while_it_starts_a_process_is_one_clear_line(monkeypatch, tmp_path):
+    campaign = prepare(Plan("pong", "jax"))
+    campaign.rows = [
+        {"id": one.id, "class": "survivor", "path": "", "line": 1, "what": "", "kills": {}}
+        for one in campaign.mutants[:2]
+    ]
+
+    def closed(pool):
+        raise OSError("handle is closed")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_adjust_process_count", closed)
+    monkeypatch.setattr(OwnTests, "begin", lambda tests: None)
+    monkeypatch.setattr(OwnTests, "limits", (1.0, 1.0), raising=False)
+    with pytest.raises(UserError, match="ended from outside"):
+        list(run_own_tests(campaign, lambda text: None, tmp_path, 2))
 
 
 @pytest.fixture

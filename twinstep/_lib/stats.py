@@ -68,6 +68,11 @@ class Equivalence:
         )
 
 
+#: SciPy divides by the mean to warn of cancellation: by a mean near 1e-308 that overflows.
+_tiny_means = np.errstate(over="ignore")
+
+
+@_tiny_means
 def paired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalence:
     """Compare the scores of the same policies, x[i] with y[i].
 
@@ -84,6 +89,7 @@ def paired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalence
     return _outcome(float(d.mean()), interval, low, high, margin, spread, len(d) - 1)
 
 
+@_tiny_means
 def unpaired(x: Sequence[float], y: Sequence[float], margin: float) -> Equivalence:
     """Compare the scores of different policies, with Welch's test.
 

@@ -107,7 +107,7 @@ def _answers(
             # No more than can run at once: each result improves the order of later tests.
             while todo and len(under_way) < len(each):
                 name, row = todo.popleft()
-                under_way[pool.submit(_ask, name, order.of(row["path"]))] = name
+                under_way[_submitted(pool, name, order.of(row["path"]))] = name
             ended = concurrent.futures.FIRST_COMPLETED
             for done in concurrent.futures.wait(under_way, return_when=ended).done:
                 yield under_way.pop(done), done.result()
@@ -154,6 +154,15 @@ def _begin(
     tests = OwnTests(env, ref, folder / f"own {core}")
     tests.limits = limits
     _here = tests, {mutant.id: mutant for mutant in all_mutants(ref)}
+
+
+def _submitted(
+    pool: concurrent.futures.ProcessPoolExecutor, name: str, first: list[str]
+) -> concurrent.futures.Future[Kill | None]:
+    try:
+        return pool.submit(_ask, name, first)
+    except OSError as closed:  # another process ended, and the pool closed this one's pipe
+        raise concurrent.futures.BrokenExecutor from closed
 
 
 def _ask(name: str, first: list[str]) -> Kill | None:
