@@ -244,6 +244,20 @@ def test_a_campaign_that_is_ended_writes_what_is_done(
     )  # fmt: skip
 
 
+def test_a_campaign_that_is_ended_leaves_an_earlier_complete_result_as_it_was(campaign, tmp_path):
+    file = ResultFile(tmp_path / "pong", campaign, 1, command_of(campaign.plan))
+    campaign.rows = [row_of(campaign, mutant.id) for mutant in campaign.mutants]
+    file.write(stopped=False)
+    before = [(tmp_path / f"pong.{end}").read_bytes() for end in ("json", "md")]
+    campaign.rows = campaign.rows[:1]
+    file.write(stopped=True)
+    assert [(tmp_path / f"pong.{end}").read_bytes() for end in ("json", "md")] == before
+    assert [row["id"] for row in file.begun()] == [campaign.mutants[0].id]
+    file.write(stopped=False)
+    assert not (tmp_path / "pong.part.json").exists()
+    assert len(json.loads((tmp_path / "pong.json").read_text())["mutants"]) == 1
+
+
 def test_a_signal_that_is_ignored_ends_no_command(campaign, monkeypatch, tmp_path):
     def found(*_):
         os.kill(os.getpid(), signal.SIGHUP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -34,8 +35,15 @@ class ResultFile:
             self._written = time.monotonic()
 
     def write(self, stopped: bool) -> None:
-        """Write the result. stopped: True if mutants are left to run."""
-        content = self._json(self.stem.with_name(self.stem.name + ".json"), stopped)
+        """Write the result. stopped: True if mutants are left to run.
+
+        The complete result of an earlier run is not overwritten by one that stopped.
+        """
+        path = self.stem.with_name(self.stem.name + ".json")
+        if stopped and _is_complete(path):
+            self._json(self._part, stopped)
+            return
+        content = self._json(path, stopped)
         text = markdown(content).encode()
         paths.write_atomically(self.stem.with_name(self.stem.name + ".md"), text)
         self._part.unlink(missing_ok=True)
@@ -124,6 +132,12 @@ def _as_known(row: dict[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]
     if row["id"] not in reasons or row["kills"]:
         return row
     return row | {"class": "equivalent", "reason": reasons[row["id"]]}
+
+
+def _is_complete(path: Path) -> bool:
+    with contextlib.suppress(UserError):
+        return not _read(path, "--out").get("stopped", True)
+    return False
 
 
 def _read(path: Path, option: str) -> dict[str, Any]:
