@@ -141,7 +141,7 @@ def table(data: dict[str, Any]) -> str:
         "",
         f"`{data['command']}`: {len(rows)} starts, each CartPole with {data['bugs']} bugs in as",
         "many functions. A scripted agent, no model, reads the function that it is asked for, and",
-        f"another by lot when it is asked for the same again; {TRIES} tries a module at most.",
+        f"another at random when it is asked for the same again; {TRIES} tries a module at most.",
         "",
         f"- processor: {who['cpu']} ({who['architecture']}), {who['cores_used']} cores",
         f"- versions: {', '.join(f'{n} {v}' for n, v in data['versions'].items())}",

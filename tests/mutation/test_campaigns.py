@@ -278,7 +278,7 @@ def test_the_table_takes_a_levels_share_from_bugs_that_were_asked_at_all(campaig
     text = markdown(json.loads((tmp_path / "pong.json").read_text()))
     assert "| 1 | 1 of 1, 100.0 %" in text
     assert "3 of 3 mutants are killed" in text
-    assert "1 of the mutants, drawn by lot, are asked at every level" in text
+    assert "1 of the mutants, drawn at random, are asked at every level" in text
 
 
 def test_a_campaign_goes_on_where_it_ended(tmp_path, capsys):

@@ -91,7 +91,7 @@ def _head(data: dict[str, Any]) -> Iterator[str]:
     variant = f"variant {data['variant']}" if data["variant"] else "its only variant"
     how = f"Every mutant is asked at every level of {variant}"
     if data["matrix"] >= 0:
-        some = f"{len(_full(rows))} of the mutants, drawn by lot, are asked at every level"
+        some = f"{len(_full(rows))} of the mutants, drawn at random, are asked at every level"
         how = f"{some} of {variant}, the others until a level notices"
     yield (
         f"\n{how}. These are the suite's generic checks, level 3 with {data['episodes']} "
