@@ -51,7 +51,7 @@ def test_step_from_placed_states_matches_the_oracle(twinstep_lab):
             actions[:, at],
             {name: values[at] for name, values in states.items()},
         )
-        twinstep_lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
+        twinstep_lab.fail_with_case(case, f"{total} of {count} placed states differ; the first:")
     broken = broken_shares(want, got, twinstep_lab.rules.placed)
     if broken:
         twinstep_lab.fail("; ".join(broken))
@@ -72,4 +72,4 @@ def test_restart_of_placed_states_matches_the_oracle(twinstep_lab):
         none = np.zeros((0, *contract.action_layout()[1]), contract.action_layout()[0])
         state = {name: values[at] for name, values in states.items()}
         case = Case("restart", take_lanes(starts, at), none, state)
-        twinstep_lab.require_agreement(case, f"{total} of {count} placed states differ; the first:")
+        twinstep_lab.fail_with_case(case, f"{total} of {count} placed states differ; the first:")

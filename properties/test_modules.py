@@ -38,7 +38,7 @@ def test_module_matches_the_oracle(twinstep_lab, twinstep_module):
         module=twinstep_module,
         inputs={name: values[at] for name, values in inputs.items()},
     )
-    twinstep_lab.require_agreement(
+    twinstep_lab.fail_with_case(
         case, f"{int(wrong.sum())} of {INPUTS} inputs differ; the plainest:"
     )
 

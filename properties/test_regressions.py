@@ -20,4 +20,4 @@ def test_fixed_witnesses_stay_fixed(twinstep_lab):
         if not twinstep_lab.runner.offers(needs):
             continue
         if not ask(case, twinstep_lab.oracle, twinstep_lab.runner, twinstep_lab.rules).agrees:
-            twinstep_lab.require_agreement(case, f"Witness {name}.")
+            twinstep_lab.fail_with_case(case, f"Witness {name}.")

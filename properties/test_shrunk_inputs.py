@@ -81,4 +81,4 @@ def test_module_agrees_on_inputs_that_hypothesis_finds(twinstep_lab, twinstep_mo
         module=twinstep_module,
         inputs={name: values[at] for name, values in inputs.items()},
     )
-    twinstep_lab.require_agreement(case)
+    twinstep_lab.fail_with_case(case)

@@ -17,4 +17,4 @@ def test_fixed_bugs_stay_fixed(twinstep_lab):
     cases = kept("rollouts", twinstep_lab.contract)
     for name, case in cases:
         if not ask(case, twinstep_lab.oracle, twinstep_lab.runner, twinstep_lab.rules).agrees:
-            twinstep_lab.require_agreement(case, f"Regression {name}.")
+            twinstep_lab.fail_with_case(case, f"Regression {name}.")

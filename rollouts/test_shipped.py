@@ -65,7 +65,7 @@ def _recordings(lab):
     contract = lab.contract
     own = [name for name in contract.drivers if name not in CORE]
     for driver in dict.fromkeys([contract.drivers[0], *own]):
-        recorded = lab.reference.recordings(driver)
+        recorded = lab.reference.autoreset_steps(driver)
         yield driver, recorded.frames, recorded.actions
 
 

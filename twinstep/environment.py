@@ -43,7 +43,7 @@ class OracleRef:
     """The reference and its bridge.
 
     title: name and version of the reference. factory: `module:callable`, called as
-        `factory(contract)` in the child process.
+        `factory(contract)`: in a child process when verifying, in the caller's for `make`.
     probe: `module:callable`, called as `probe(params) -> Probe` in this process; it must not start
         the oracle.
     package: the import package of the bridge; its files are part of every trace's key.

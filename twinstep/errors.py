@@ -25,7 +25,7 @@ class OracleMissing(UserError):
 class OracleFailed(Exception):
     """The reference crashed, hung or raised while it was running.
 
-    where: the start and step it had reached, as `start 3 (seed 3,0), step 141`.
+    where: the start and step it had reached, as `start 3, step 141`.
     """
 
     def __init__(self, what: str, where: str = "") -> None:

@@ -2,7 +2,8 @@
 
 An implementation defines `reset`, `step`, `frame` and optional functions, each for a single
 environment; this adapter batches (vmap), compiles (jit), scans whole rollouts and gives
-the state's buffers back to XLA (donation).
+the state's buffers back to XLA (donation). The harness runs these programs; `twinstep.make`
+compiles its own from the pure functions (`env/jax_engine.py`).
 """
 
 from __future__ import annotations

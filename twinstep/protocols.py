@@ -25,7 +25,7 @@ class NotCallable(Exception):
 
 
 class Oracle(Protocol):
-    """The reference, one live episode. Built as `factory(contract)` in a child process.
+    """The reference, one live episode. Built as `factory(contract)`.
 
     Where the contract has hidden state fields, `hidden() -> dict` returns their present values.
 

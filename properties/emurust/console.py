@@ -110,7 +110,7 @@ def compare(
         miss = min(misses, key=lambda miss: miss.step)
         case = Case("episode", starts[miss.lane], lanes[: miss.step, 0])
         which = f"Program {miss.lane} of {len(starts)}; " if len(starts) > 1 else ""
-        lab.require_agreement(case, f"{which}{len(misses)} of {len(starts)} differ.")
+        lab.fail_with_case(case, f"{which}{len(misses)} of {len(starts)} differ.")
     if hidden:
         _compare_hidden(lab, starts, lanes[:, 0], lab.runner.present(state))
     return truths

@@ -55,7 +55,7 @@ def twinstep_place(twinstep_lab):
         if frames_differ(want, got, twinstep_lab.rules.one_step()):
             single = {name: value[0] for name, value in state.items()}
             kind = "restart" if restart else "step"
-            twinstep_lab.require_agreement(Case(kind, take_lanes(starts, 0), actions[:, 0], single))
+            twinstep_lab.fail_with_case(Case(kind, take_lanes(starts, 0), actions[:, 0], single))
         return {p.removeprefix("state."): v[0, 0] for p, v in want.items()}
 
     return play

@@ -134,7 +134,7 @@ def test_an_effect_is_the_references(twinstep_lab, code):
                 actions[None, at],
                 {name: values[at] for name, values in states.items()},
             )
-            twinstep_lab.require_agreement(
+            twinstep_lab.fail_with_case(
                 case, f"{code}: {wrong.sum()} of {len(rows)} boards differ:"
             )
     _require_both(twinstep_lab, played, code, rows)

@@ -53,6 +53,8 @@ def test_the_kept_cases_alone_fail_the_bug_and_pass_its_mend(kept):
     assert levels["level1"]["failed"] == levels["level3"]["failed"] == 1
     assert f"Regression {name}.json." in run.text
     assert f"Witness {name}.json." in run.text
+    assert "## Counterexample\n" in run.text
+    assert "## Minimal" not in run.text
     project.mend()
     run = project.pytest(*STAY, suite=SUITE)
     assert run.code == 0, run.text

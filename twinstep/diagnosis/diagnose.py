@@ -32,9 +32,10 @@ class Suspect:
 class Diagnosis:
     """Everything a report says about one case.
 
-    one_step: True if the oracle's state before the step, loaded into the candidate, shows the same
-    difference (None if it cannot be loaded). call: the first module call that differs, with the
-    oracle's outputs. near: (name, value here, nearest value that agrees).
+    one_step: True if the oracle's state before the step, loaded into the candidate, shows a
+    difference, too (None if it cannot be loaded).
+    call: the first module call that differs, with the oracle's outputs.
+    near: (name, value here, nearest value that agrees).
     witness: the case of one step (a module's case itself), None at a reset. oracle_log: the
     oracle's own account of that step, "" if it gives none.
     """

@@ -36,7 +36,8 @@ class Context:
     level: 1 to 4. test: the test that found it. driver: the driver's name, if any.
     counts: episodes, steps, diverging. clusters: (paths that differ first, episodes).
     shrunk_from: length of the episode before shrinking (0 if nothing was shrunk).
-    minimal: True if shrinking completed. note: one more sentence, if any.
+    minimal: True if shrinking completed; False if it did not, or nothing was shrunk.
+    note: one more sentence, if any.
     """
 
     level: int

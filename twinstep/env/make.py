@@ -1,4 +1,4 @@
-"""`twinstep.make`: a verified environment, batched, as plain functions.
+"""`twinstep.make`: an environment as shipped, batched; `env.verdict` says what was verified.
 
 env = twinstep.make("pong-v0")
 state, step = env.reset(seed=0, lanes=4096)

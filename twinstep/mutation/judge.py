@@ -53,7 +53,7 @@ class QuickLab(Lab):
             miss = outcome.shortest.miss
             raise MutantNoticed(f"{', '.join(miss.paths)} at step {miss.step}", outcome)
 
-    def require_agreement(self, case: Case, note: str = "") -> None:
+    def fail_with_case(self, case: Case, note: str = "") -> None:
         """Raise MutantNoticed: this case differs."""
         raise MutantNoticed(note or case.kind)
 

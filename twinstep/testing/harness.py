@@ -225,7 +225,7 @@ class Reference:
         parts = material(self.subject, driver, starts, horizon)
         return self.harness.cache.get(parts, record, reduce)
 
-    def shipped(self, driver: str) -> TraceSet:
+    def autoreset_traces(self, driver: str) -> TraceSet:
         """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
         size = autoreset_size(self.contract)
         known = self._sets.get((driver, "shipped", size.steps))
@@ -246,11 +246,11 @@ class Reference:
         held = self._sets[driver, "shipped", size.steps] = self.harness.cache.get(parts, record, [])
         return held
 
-    def recordings(self, driver: str) -> autoreset_recording.Recording:
-        """Return what `shipped` recorded, in memory; the subject's small ones are kept there."""
+    def autoreset_steps(self, driver: str) -> autoreset_recording.Recording:
+        """Return the steps of `autoreset_traces` in memory; small ones are kept there."""
         known = self._recordings.get(driver)
         if known is None:
-            known = autoreset_recording.read_recording(self.shipped(driver))
+            known = autoreset_recording.read_recording(self.autoreset_traces(driver))
             if known.nbytes <= _KEPT:
                 self._recordings[driver] = known
         return known
@@ -365,10 +365,13 @@ class Lab:
         return held
 
     def require_equal(self, outcome: Outcome) -> None:
-        """Fail with a report if any episode diverged: shrunk, with its witness and module."""
+        """Fail with a report of the shortest divergence, if there is one.
+
+        An episode is shrunk first, unless the traces were imported: that asks the oracle.
+        """
         if not outcome.divergences:
             return
-        worst = outcome.shortest
+        shortest = outcome.shortest
         clusters = Counter(d.miss.paths for d in outcome.divergences)
         context = self._context(
             counts=(
@@ -379,19 +382,20 @@ class Lab:
             clusters=tuple(sorted(clusters.items(), key=lambda c: (-c[1], c[0]))),
         )
         if self.reference.harness.imported:
-            raise Divergence(self._bare(context, worst))
-        if worst.kind != "episode":
-            self._fail(Case(worst.kind, worst.start, worst.actions, worst.state), context)
+            raise Divergence(self._bare(context, shortest))
+        if shortest.kind != "episode":
+            case = Case(shortest.kind, shortest.start, shortest.actions, shortest.state)
+            self._fail(case, context)
         self.reference.harness.settings.progress(f"shrinking {self.pair.label}")
-        case, small = shrink_episode(worst, self.oracle, self.runner, self.rules)
+        case, small = shrink_episode(shortest, self.oracle, self.runner, self.rules)
         self._fail(
             case,
             dataclasses.replace(context, shrunk_from=small.before, minimal=small.minimal),
         )
 
-    def require_agreement(self, case: Case, note: str = "") -> None:
-        """Fail with a report: this case, found by a batched comparison, differs."""
-        self._fail(case, self._context(note=note))
+    def fail_with_case(self, case: Case, note: str = "") -> None:
+        """Always fail, with a report of this case, in which a check has found a difference."""
+        self._fail(case, self._context(note=note, minimal=False))
 
     def fail(self, note: str) -> None:
         """Fail with a report that has no case: a sentence says what is wrong."""

@@ -1,4 +1,4 @@
-"""The plugin in a run of twinstep's: options, markers, header. `plugin` registers it."""
+"""Hooks of a run of twinstep's: pairs, harness, markers, header. `plugin` registers them."""
 
 from __future__ import annotations
 
