@@ -2,7 +2,7 @@
 
 from twinstep.candidates.pokejax.jax_pokejax import PokejaxJax
 from twinstep.contracts.pokejax.declaration import POKEJAX
-from twinstep.env.jax_engine import compiled
+from twinstep.env.jax_engine import compiled_engine
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 from twinstep.testing.xdist import Groups
@@ -19,9 +19,9 @@ def test_candidates_of_all_variants_have_the_same_programs():
 
 def test_an_engine_is_one_for_each_kind_of_auto_reset():
     one, two, *_ = (PokejaxJax(contract) for contract in _contracts())
-    same = [compiled(each.contract, each.pure, "same-step") for each in (one, two)]
+    same = [compiled_engine(each.contract, each.pure, "same-step") for each in (one, two)]
     assert same[0] is same[1]
-    assert compiled(one.contract, one.pure, "off") is not same[0]
+    assert compiled_engine(one.contract, one.pure, "off") is not same[0]
 
 
 def test_their_tests_run_in_one_process_and_those_of_others_apart():

@@ -184,7 +184,7 @@ class _First:
         return _choose(self.taken, jnp.take(new, self._rank, at), old, at)
 
 
-class Compiled(NamedTuple):
+class CompiledEngine(NamedTuple):
     """An engine with its methods jitted."""
 
     engine: JaxEngine
@@ -194,14 +194,14 @@ class Compiled(NamedTuple):
     frame: Callable[..., Any]
 
 
-def compiled(contract: Contract, pure: PureFunctions, auto_reset: str) -> Compiled:
+def compiled_engine(contract: Contract, pure: PureFunctions, auto_reset: str) -> CompiledEngine:
     """Return the engine of these functions, shared by contracts that do not differ for it."""
     seen = (contract.players, contract.observation.shape, contract.reset_mode, contract.truncates)
     key = (auto_reset, *seen)
     if key not in pure.engines:
         engine = JaxEngine(contract, pure, auto_reset)
         methods = (engine.reset, engine.step, engine.rollout, engine.frame)
-        pure.engines[key] = Compiled(engine, *map(jax.jit, methods))
+        pure.engines[key] = CompiledEngine(engine, *map(jax.jit, methods))
     return pure.engines[key]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from twinstep.contract import ActionSpace, Contract, Field
 from twinstep.env import finite_check, serialization
 from twinstep.env.host_engine import NativeEngine, OracleEngine
-from twinstep.env.jax_engine import compiled
+from twinstep.env.jax_engine import compiled_engine
 from twinstep.env.spaces import BoxSpace, DiscreteSpace, action_space, observation_space
 from twinstep.env.timestep import StartTable, TimeStep, lane_seeds, with_players
 from twinstep.environment import Variant
@@ -250,7 +250,7 @@ class Env:
         self.dtype, self.platform = candidate.dtype, candidate.platform
         if isinstance(candidate, JaxCandidate):
             self.traceable = True
-            self._compiled = compiled(self.contract, candidate.pure, self.auto_reset)
+            self._compiled = compiled_engine(self.contract, candidate.pure, self.auto_reset)
             return self._compiled.engine
         return NativeEngine(self.contract, candidate, self.auto_reset, self._table)
 

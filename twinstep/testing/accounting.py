@@ -107,7 +107,7 @@ def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:
         "numbers": numbers,
         "missing": _missing(pair, complete),
     }
-    return made | {"verdict": _word(made)}
+    return made | {"verdict": _verdict_word(made)}
 
 
 def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
@@ -120,7 +120,7 @@ def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
     return found if complete else [*found, "the run did not end"]
 
 
-def _word(pair: dict[str, Any]) -> str:
+def _verdict_word(pair: dict[str, Any]) -> str:
     """Return the verdict in a few words. Never `equal` beside a failure."""
     levels = pair["levels"].values()
     if any(level["failed"] for level in levels):

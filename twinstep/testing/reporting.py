@@ -42,8 +42,8 @@ def text_of_failure(record: dict[str, Any], folder: str) -> str:
     return markdown.markdown(record, folder)
 
 
-class Summary:
-    """Collects on the controller and writes at the end."""
+class VerdictWriter:
+    """Collects results on the controller; writes reports and verdict.json at the end."""
 
     def __init__(
         self, config: pytest.Config, pairs: list[Pair], checks: dict[str, dict[str, str]]

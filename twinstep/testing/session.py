@@ -64,8 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for module in (collection, fixtures, outcomes):
         config.pluginmanager.register(module, module.__name__)
     if not hasattr(config, "workerinput"):
-        summary = reporting.Summary(config, run.pairs, run.checks)
-        config.pluginmanager.register(summary, "twinstep-summary")
+        writer = reporting.VerdictWriter(config, run.pairs, run.checks)
+        config.pluginmanager.register(writer, "twinstep-verdict")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
