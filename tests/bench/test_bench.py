@@ -241,10 +241,13 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
         for held in made["cells"][0]["results"]:
             for ratio in held["ratio"].values():
                 ratio.update(spread)
-    # Without options, what was committed is measured again.
+    # Without options, what was committed is measured again, but for peers that are not here.
+    huge["request"]["peers"] = "no/python"
     file.write_text(json.dumps(huge))
     assert bench("bridged", "--verify-claims", "--out", tmp_path) == 0
-    assert "5 of 5 claims hold" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "peers are left out: no no/python here; `make trainers ARGS=peers`" in said
+    assert "5 of 5 claims hold" in said
     file.write_text(json.dumps(doctored))
     before = file.read_bytes()
     assert bench("bridged", "--verify-claims", "--out", tmp_path) == 1

@@ -376,10 +376,18 @@ def _narrowed(request: BenchRequest, args: argparse.Namespace, committed: Any) -
         rounds=request.rounds if args.rounds else then["rounds"],
         steps=request.steps if args.steps else then["steps"],
         policies=request.policies if args.policy else tuple(then["policies"]),
-        peers=request.peers or then.get("peers", ""),
+        peers=request.peers or _peers_here(then.get("peers", "")),
         training=request.training or then.get("training", False),
         alone=request.alone,
     )
+
+
+def _peers_here(path: str) -> str:
+    """Return the interpreter that a result was measured with; "" with a line if it is not here."""
+    if path and shutil.which(path) is None:
+        print(f"peers are left out: no {path} here; `make trainers ARGS=peers` makes one")
+        return ""
+    return path
 
 
 def require(subject: EnvVariant) -> None:
