@@ -246,7 +246,7 @@ def test_claims_hold_fail_and_are_refused(tmp_path, capsys):
     file.write_text(json.dumps(huge))
     assert bench("bridged", "--verify-claims", "--out", tmp_path) == 0
     said = capsys.readouterr().out
-    assert "peers are left out: no no/python here; `make trainers ARGS=peers`" in said
+    assert "peers are left out: --peers no/python: no program to run: `make trainers" in said
     assert "5 of 5 claims hold" in said
     file.write_text(json.dumps(doctored))
     before = file.read_bytes()

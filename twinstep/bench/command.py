@@ -384,10 +384,11 @@ def _narrowed(request: BenchRequest, args: argparse.Namespace, committed: Any) -
 
 def _peers_here(path: str) -> str:
     """Return the interpreter that a result was measured with; "" with a line if it is not here."""
-    if path and shutil.which(path) is None:
-        print(f"peers are left out: no {path} here; `make trainers ARGS=peers` makes one")
+    try:
+        return _python(path)
+    except UserError as missing:
+        print(f"peers are left out: {missing}")
         return ""
-    return path
 
 
 def require(subject: EnvVariant) -> None:
