@@ -40,6 +40,20 @@ def test_tables_that_are_none_are_named(tmp_path, monkeypatch, text):
     assert "\n" not in str(error.value)
 
 
+def test_a_project_is_importable_whenever_it_is_asked_for_not_only_the_first_time(
+    tmp_path, monkeypatch
+):
+    """What it declares is read once; the path may have been restored since."""
+    (tmp_path / "pyproject.toml").write_text('[tool.twinstep.envs]\nown = "own:ENV"')
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        with monkeypatch.context() as scope:
+            scope.setattr(sys, "path", list(sys.path))
+            assert "own" in registry.names()
+            assert str(tmp_path) in sys.path
+        assert str(tmp_path) not in sys.path
+
+
 #: Name -> (its module, a part of its line of `twinstep envs`).
 BROKEN = {
     "absent": ("", "declared as absent:ENV, which cannot be imported: ModuleNotFoundError: "),

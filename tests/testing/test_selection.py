@@ -81,7 +81,7 @@ def test_without_options_everything_declared_is_chosen():
 
 def test_a_run_without_any_environment_is_no_error(folder):
     (folder / "pyproject.toml").unlink()
-    registry._declared.cache_clear()
+    registry._tables.cache_clear()
     assert labels() == []
     assert "nothing to verify" in refusal(variants=["fs8"])
 

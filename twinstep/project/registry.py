@@ -40,13 +40,22 @@ def load_object(path: str) -> Any:
 GROUPS = ("envs", "candidates")
 
 
-@functools.cache
 def _declared(group: str, folder: str) -> dict[str, str]:
-    installed = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
-    own = settings(Path(folder) / "pyproject.toml").get(group, {})
+    """Return name -> `module:ATTR`; what the folder itself declares can be imported from then on.
+
+    The path is not part of what is cached: whoever restores it (a test, a snapshot) and asks again
+    finds the folder importable again.
+    """
+    installed, own = _tables(group, folder)
     if own and folder not in sys.path:
         sys.path.insert(0, folder)
-    return installed | _flat(own)
+    return installed | own
+
+
+@functools.cache
+def _tables(group: str, folder: str) -> tuple[dict[str, str], dict[str, str]]:
+    installed = {entry.name: entry.value for entry in entry_points(group=f"twinstep.{group}")}
+    return installed, _flat(settings(Path(folder) / "pyproject.toml").get(group, {}))
 
 
 def settings(project: Path) -> Mapping[str, Any]:
