@@ -1,6 +1,7 @@
 """`python -m tools.evidence --verify-claims` and `--run` measure again."""
 
 import copy
+import re
 import shutil
 from pathlib import Path
 
@@ -74,10 +75,19 @@ def test_claims_are_measured_again_in_the_cheapest_cell(claimed, capsys):
 
 def test_a_claim_that_does_not_hold_fails(claimed, capsys):
     folder, record = claimed
-    record(20.0)
+    record(0.05)
     assert evidence_main(["--verify-claims", "--out", str(folder)]) == 1
     assert "pong: FAILS  fs1, 1 thread, 1024 lanes, jax to the best" in capsys.readouterr().out
     assert evidence_main(["--verify-claims", "--out", str(folder), "--slack", "30"]) == 0
+
+
+def test_a_claim_that_is_exceeded_holds_and_says_so(claimed, capsys):
+    folder, record = claimed
+    record(20.0)
+    assert evidence_main(["--verify-claims", "--out", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"holds  fs1, 1 thread, 1024 lanes, jax to the best .*; above [\d.]+\n", said)
+    assert "FAILS" not in said
 
 
 def test_what_cannot_run_here_is_told_and_fails_nothing(claimed, capsys, monkeypatch):
