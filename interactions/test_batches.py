@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from twinstep.action_mask import legalise
-from twinstep.compare.arrays import frames_differ
 from twinstep.frames import flatten, take_lanes
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, chunk_lanes
-from twinstep.inputs.sampling import sample_actions, some_starts
+from twinstep.testing import WINDOW, chunk_lanes, frames_differ, sample_actions, some_starts
 
 pytestmark = pytest.mark.level2
 

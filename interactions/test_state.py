@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import differs, frames_differ
 from twinstep.contract import Role
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep
+from twinstep.testing import differs, frames_differ
 
 pytestmark = pytest.mark.level2
 

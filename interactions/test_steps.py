@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import broken_shares, frames_differ
-from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import Case, broken_shares, frames_differ, some_starts
 
 pytestmark = pytest.mark.level2
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import Case, outputs_differ, some_starts
 
 pytestmark = pytest.mark.level1
 

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
-from twinstep.diagnosis.case import Case
 from twinstep.frames import Start, flatten, take_lanes
-from twinstep.inputs.sampling import sample_actions, some_starts
-from twinstep.inputs.seeds import starts_of
+from twinstep.testing import Case, frames_differ, sample_actions, some_starts, starts_of
 
 pytestmark = pytest.mark.level1
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from twinstep.diagnosis.case import ask
 from twinstep.diagnosis.regressions import kept
+from twinstep.testing import ask
 
 pytestmark = pytest.mark.level1
 

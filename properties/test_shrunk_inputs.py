@@ -5,9 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from twinstep.diagnosis.case import Case, outputs_differ
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts, takes_whole_state
+from twinstep.testing import Case, outputs_differ, some_starts, takes_whole_state
 
 pytestmark = pytest.mark.level1
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import some_starts
 
 pytestmark = pytest.mark.level3
 

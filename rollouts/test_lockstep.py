@@ -5,9 +5,9 @@ import pytest
 from twinstep import drivers
 from twinstep.compare.averages import check_averages
 from twinstep.compare.horizon import check_horizons
-from twinstep.compare.lockstep import check_episodes
 from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.project import registry
+from twinstep.testing import check_episodes
 
 pytestmark = pytest.mark.level3
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from twinstep.compare.lockstep import check_episodes
-from twinstep.testing.harness import NeedsOracle
+from twinstep.testing import NeedsOracle, check_episodes
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow]
 

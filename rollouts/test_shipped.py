@@ -8,7 +8,6 @@ import jax
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
 from twinstep.compare.autoreset import (
     around_ends,
     each_step,
@@ -19,9 +18,7 @@ from twinstep.compare.autoreset import (
     without_resets,
 )
 from twinstep.drivers import CORE
-from twinstep.inputs.batching import WINDOW
-from twinstep.inputs.sampling import sample_actions
-from twinstep.inputs.seeds import seeds
+from twinstep.testing import WINDOW, frames_differ, sample_actions, seeds
 
 pytestmark = [
     pytest.mark.level3,

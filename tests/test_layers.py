@@ -164,3 +164,38 @@ def test_a_planted_circle_is_named(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.py").write_text(f"import twinstep.{imported}.x\n")
     assert circles(tmp_path) == [["diagnosis", "play"]]
+
+
+#: Folders with a room for each environment, and the tables made for them.
+ROOMS = {
+    "candidates", "contracts", "generated", "interactions", "oracles", "properties", "rollouts",
+    "tests", "transfer",
+}  # fmt: skip
+
+
+def beyond_the_face(suites):
+    """Yield a line for each import of an environment's own tests that is not public."""
+    for path in sorted(suites.rglob("*.py")):
+        inner = path.relative_to(suites)
+        if inner.parts[0] not in ("properties", "interactions", "rollouts") or len(inner.parts) < 3:
+            continue
+        for line, name in _imports(ast.parse(path.read_text()), set()):
+            if name.partition(".")[0] not in FACE | ROOMS and name != "testing":
+                yield f"{inner}:{line}: twinstep.{name} is not public"
+
+
+def test_an_environments_own_tests_import_public_names_alone():
+    assert not list(beyond_the_face(ROOT.parent))
+
+
+def test_an_import_beyond_the_face_is_noticed(tmp_path):
+    home = tmp_path / "properties" / "pong"
+    home.mkdir(parents=True)
+    (home / "test_a.py").write_text(
+        "from twinstep import Field\nfrom twinstep.testing import Case\n"
+        "from twinstep.testing.harness import Lab\nfrom twinstep.compare import arrays\n"
+    )
+    assert list(beyond_the_face(tmp_path)) == [
+        "properties/pong/test_a.py:3: twinstep.testing.harness is not public",
+        "properties/pong/test_a.py:4: twinstep.compare is not public",
+    ]

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
-from twinstep.inputs.batching import LANES as RECORDED
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import LANES as RECORDED
+from twinstep.testing import frames_differ, some_starts
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("halfcheetah")]
 

@@ -7,10 +7,10 @@ in every field, and one field with a known value is checked in the reference, to
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
 from twinstep.contracts.pokejax.draws import between
 from twinstep.frames import take_lanes
 from twinstep.properties.pokejax.teams import starts_of
+from twinstep.testing import frames_differ
 
 pytestmark = [
     pytest.mark.level2, pytest.mark.environment("pokejax"), pytest.mark.one_variant,

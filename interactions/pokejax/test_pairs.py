@@ -9,11 +9,11 @@ import itertools
 import numpy as np
 import pytest
 
-from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.pokejax.families import FAMILIES
 from twinstep.contracts.pokejax.layout import RULES
 from twinstep.frames import Start
 from twinstep.properties.pokejax.teams import GENES
+from twinstep.testing import check_episodes
 
 pytestmark = [pytest.mark.level2, pytest.mark.environment("pokejax"), pytest.mark.one_variant]
 

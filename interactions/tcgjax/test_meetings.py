@@ -7,12 +7,12 @@ one number of RULES.md determines the outcome, it is checked in the reference, t
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
 from twinstep.contracts.tcgjax.layout import ABILITY, ATTACK, CHOOSE, END, PLAY, RETREAT, Ask
 from twinstep.frames import flatten
 from twinstep.oracles.tcgjax.bridge import TcgjaxOracle
 from twinstep.oracles.tcgjax.codec import state_of
 from twinstep.oracles.tcgjax.objects import Effect
+from twinstep.testing import frames_differ
 from twinstep.tests.support.tcgjax_boards import WALL, board, let_coins_be, one
 
 pytestmark = [

@@ -10,13 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.compare.arrays import first_misses, frames_differ
 from twinstep.contracts.emurust.choice import NO_RULES
-from twinstep.diagnosis.case import Case
-from twinstep.environment import Variant
 from twinstep.frames import Start, stack_starts
-from twinstep.project.registry import EnvVariant, Pair
-from twinstep.testing.harness import Lab
+from twinstep.testing import Case, Lab, first_misses, frames_differ
 
 #: Actions by the buttons they hold.
 ACTIONS = {names: number for number, names in enumerate(NO_RULES.actions)}
@@ -72,7 +68,8 @@ def with_rules(lab: Lab, folder: Path, rules: str, **params: Any) -> Lab:
     )
     env, variant = lab.pair.subject.env, lab.pair.subject.variant
     changed = {**variant.params, "rom": "catch", "rules": str(path), **params}
-    return _lab(lab, f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}", env.params(changed))
+    name = f"rules-{hashlib.sha256(rules.encode()).hexdigest()[:8]}"
+    return lab.at(name, env.params(changed))
 
 
 def _of_cartridge(lab: Lab, rom: str, skip: int) -> Lab:
@@ -80,15 +77,7 @@ def _of_cartridge(lab: Lab, rom: str, skip: int) -> Lab:
     params = {
         "rom": rom, "frame_skip": skip, "max_episode_steps": _STEPS, "observe": "half", "rules": "",
     }  # fmt: skip
-    return _lab(lab, f"{Path(rom).stem}-skip{skip}", params)
-
-
-def _lab(lab: Lab, name: str, params: dict[str, Any]) -> Lab:
-    """Return the lab of the same candidate and test for a variant without a declaration."""
-    pair = Pair(EnvVariant(lab.pair.subject.env, Variant(name, params)), lab.pair.candidate)
-    made = lab.reference.harness.lab(pair)
-    made.test, made.level = lab.test, lab.level
-    return made
+    return lab.at(f"{Path(rom).stem}-skip{skip}", params)
 
 
 def compare(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from twinstep.frames import take_lanes
-from twinstep.inputs.seeds import starts_of
 from twinstep.properties.emurust import console
+from twinstep.testing import starts_of
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("emurust"), pytest.mark.one_variant]
 

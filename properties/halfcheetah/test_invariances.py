@@ -6,7 +6,6 @@ As in `test_physics`, modules and steps are compared with each other, not with t
 import numpy as np
 import pytest
 
-from twinstep.inputs.batching import LANES as RECORDED
 from twinstep.properties.halfcheetah.test_physics import (
     GRAVITY,
     JOINTS,
@@ -25,6 +24,7 @@ from twinstep.properties.halfcheetah.test_physics import (
     rounded,
     times,
 )
+from twinstep.testing import LANES as RECORDED
 
 pytestmark = [
     pytest.mark.level1,

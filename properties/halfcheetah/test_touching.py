@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from twinstep.diagnosis.case import outputs_differ
+from twinstep.testing import outputs_differ
 
 pytestmark = [pytest.mark.level1, pytest.mark.environment("halfcheetah")]
 

@@ -7,10 +7,8 @@ frames of the candidate. Lines are those of `pong.h`, PufferLib 3.0.0.
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
-from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import Case, frames_differ, some_starts
 
 pytestmark = [
     pytest.mark.level1,

@@ -8,11 +8,9 @@ are in `tests/planted`.
 import numpy as np
 import pytest
 
-from twinstep.compare.arrays import frames_differ
 from twinstep.contract import Role
-from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts
+from twinstep.testing import Case, frames_differ, some_starts
 
 pytestmark = [
     pytest.mark.level1,

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from twinstep.action_mask import nth_legal
-from twinstep.compare.arrays import frames_differ
 from twinstep.contracts.tcgjax.cards import codes
-from twinstep.diagnosis.case import Case
 from twinstep.frames import take_lanes
-from twinstep.inputs.sampling import some_starts
 from twinstep.properties.tcgjax.boards import FORBIDS, NEEDS, TARGETS, draw, fields
+from twinstep.testing import Case, frames_differ, some_starts
 
 # Cards of all codes are on these boards, so that one variant is enough.
 pytestmark = [

@@ -21,10 +21,9 @@ from twinstep.contracts.tcgjax.layout import (
     Ask,
     Zone,
 )
-from twinstep.inputs.batching import chunk_lanes
-from twinstep.inputs.sampling import some_starts
 from twinstep.oracles.tcgjax.codec import game_of, state_of
 from twinstep.oracles.tcgjax.game import Illegal
+from twinstep.testing import chunk_lanes, some_starts
 
 pytestmark = [
     pytest.mark.level1, pytest.mark.environment("tcgjax"), pytest.mark.one_variant,

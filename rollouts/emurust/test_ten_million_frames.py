@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.emurust.roms.games import GAMES
-from twinstep.inputs.batching import chunk_lanes
-from twinstep.inputs.seeds import starts_of
-from twinstep.reference.trace_set import TraceSet
-from twinstep.testing.harness import NeedsOracle
+from twinstep.testing import NeedsOracle, TraceSet, check_episodes, chunk_lanes, starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow, pytest.mark.environment("emurust")]
 

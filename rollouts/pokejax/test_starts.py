@@ -6,8 +6,8 @@ A start ends a turn like any other, and teams that can never do anything tie the
 import numpy as np
 import pytest
 
-from twinstep.compare.lockstep import check_episodes
 from twinstep.properties.pokejax.teams import starts_of
+from twinstep.testing import check_episodes
 
 pytestmark = [
     pytest.mark.level3, pytest.mark.environment("pokejax"), pytest.mark.one_variant,

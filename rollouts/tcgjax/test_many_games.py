@@ -5,9 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from twinstep.compare.lockstep import check_episodes
 from twinstep.contracts.tcgjax.layout import RULES
-from twinstep.inputs.seeds import starts_of
+from twinstep.testing import check_episodes, starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.environment("tcgjax")]
 

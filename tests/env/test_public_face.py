@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import twinstep
+from twinstep import testing
 
 #: The table of the design, in its order: module -> names. Adding a name is a decision.
 TABLE = {
@@ -69,6 +70,22 @@ def test_type_checkers_see_the_same_names_from_the_same_modules():
     assert imports == wanted | {"environments": ("twinstep.project.registry", "names")}
 
 
+def test_what_suites_import_from_testing_is_that_of_its_module_for_type_checkers_too():
+    tree = ast.parse(Path(testing.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    named = [
+        (node.module, alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert sorted(name for _, name in named) == sorted(testing.__all__)
+    for module, name in named:
+        assert getattr(testing, name) is getattr(importlib.import_module(module), name)
+    with pytest.raises(AttributeError, match=r"'twinstep\.testing' has no attribute 'numpy'"):
+        testing.numpy  # noqa: B018
+
+
 @pytest.mark.parametrize("name", ["no_such_name", "Contrakt", "numpy", "names"])
 def test_an_unknown_name_is_an_attribute_error(name):
     with pytest.raises(AttributeError, match=f"module 'twinstep' has no attribute '{name}'"):
@@ -88,6 +105,10 @@ def _loaded(code):
 
 def test_import_twinstep_alone_is_light():
     assert _loaded("import twinstep; dir(twinstep); twinstep.__version__") == set()
+
+
+def test_importing_testing_alone_is_light():
+    assert _loaded("import twinstep.testing; dir(twinstep.testing)") == set()
 
 
 def test_a_declaration_needs_no_jax():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from twinstep.diagnosis.diagnose import bare, diagnose, shrink_episode
 from twinstep.diagnosis.report import Context
 from twinstep.env import host_engine, timestep
 from twinstep.env.timestep import StartTable
-from twinstep.environment import CandidateRef
+from twinstep.environment import CandidateRef, Variant
 from twinstep.errors import CandidateBroken
 from twinstep.frames import Start
 from twinstep.inputs import batching
@@ -314,6 +314,16 @@ class Lab:
                 self._broken = error
                 raise
         return self._runner
+
+    def at(self, name: str, params: Mapping[str, Any]) -> Lab:
+        """Return the lab of the same candidate and test in a variant that is not declared.
+
+        name: of the variant, in reports. params: all of its parameters.
+        """
+        subject = EnvVariant(self.pair.subject.env, Variant(name, params))
+        made = self.reference.harness.lab(Pair(subject, self.pair.candidate))
+        made.test, made.level = self.test, self.level
+        return made
 
     def rest(self) -> None:
         """Drop the candidate; the next question builds it anew."""
