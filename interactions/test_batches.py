@@ -5,8 +5,7 @@ import pytest
 
 from twinstep.action_mask import legalise
 from twinstep.frames import flatten, take_lanes
-from twinstep.gates import Lockstep
-from twinstep.testing import WINDOW, chunk_lanes, frames_differ, sample_actions, some_starts
+from twinstep.testing import WINDOW, chunk_lanes, sample_actions, some_starts
 
 pytestmark = pytest.mark.level2
 
@@ -35,13 +34,6 @@ def _play(runner, starts, actions):
     return {path: np.concatenate([first[path][None], frames[path]]) for path in frames}
 
 
-def _require_same(lab, want, got, gates=None):
-    gates = gates or dict.fromkeys(want, Lockstep())
-    found = frames_differ(want, got, gates)
-    if found:
-        lab.fail(f"{', '.join(sorted(found))} differ: how the candidate is called matters.")
-
-
 def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
     """Batch N equals N batches of one, to the last bit."""
     starts, actions = _plan(twinstep_lab)
@@ -51,7 +43,9 @@ def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
         alone = _play(
             twinstep_lab.runner, take_lanes(starts, np.array([lane])), actions[:, lane : lane + 1]
         )
-        _require_same(twinstep_lab, {p: v[:, lane : lane + 1] for p, v in whole.items()}, alone)
+        part = {p: v[:, lane : lane + 1] for p, v in whole.items()}
+        how = (f"as lane {lane} of {lanes}", "alone")
+        twinstep_lab.require_same(part, alone, how)
 
 
 def test_the_order_of_lanes_does_not_matter(twinstep_lab):
@@ -60,17 +54,15 @@ def test_the_order_of_lanes_does_not_matter(twinstep_lab):
     back = np.arange(actions.shape[1])[::-1]
     whole = _play(twinstep_lab.runner, starts, actions)
     turned = _play(twinstep_lab.runner, take_lanes(starts, back), actions[:, back])
-    _require_same(twinstep_lab, {path: values[:, back] for path, values in whole.items()}, turned)
+    back_again = {path: values[:, back] for path, values in whole.items()}
+    twinstep_lab.require_same(back_again, turned, ("in order", "with the lanes in reverse"))
 
 
 def test_a_run_equals_its_repetition(twinstep_lab):
     """Two runs in one process are equal to the last bit."""
     starts, actions = _plan(twinstep_lab)
-    _require_same(
-        twinstep_lab,
-        _play(twinstep_lab.runner, starts, actions),
-        _play(twinstep_lab.runner, starts, actions),
-    )
+    one, other = (_play(twinstep_lab.runner, starts, actions) for _ in range(2))
+    twinstep_lab.require_same(one, other, ("at first", "when repeated"))
 
 
 @pytest.mark.needs("candidate.rollout")
@@ -80,7 +72,8 @@ def test_rollout_equals_the_step_loop(twinstep_lab):
     # In the batch in which level 3 replays, so that nothing further is compiled.
     first, frames = twinstep_lab.runner.windows(starts, lambda _: actions, 1, actions.shape[1])
     joined = {path: np.concatenate([first[path], frames[path]]) for path in frames}
-    _require_same(twinstep_lab, _play(twinstep_lab.runner, starts, actions), joined)
+    stepped = _play(twinstep_lab.runner, starts, actions)
+    twinstep_lab.require_same(stepped, joined, ("step by step", "in the rollout"))
 
 
 @pytest.mark.recompiles
@@ -94,7 +87,8 @@ def test_compiled_equals_eager(twinstep_lab):
     }
     few = take_lanes(starts, np.arange(FEW))
     got = _play(twinstep_lab.runner.eager(), few, actions[:, :FEW])
-    _require_same(twinstep_lab, want, got, twinstep_lab.rules.one_step())
+    how = ("compiled", "without compilation")
+    twinstep_lab.require_same(want, got, how, twinstep_lab.rules.one_step())
 
 
 def test_a_frame_keeps_its_values_when_the_game_goes_on(twinstep_lab):
@@ -122,4 +116,4 @@ def test_a_copied_state_survives_the_step_of_its_original(twinstep_lab):
     kept = twinstep_lab.runner.candidate.copy(state)
     _, want = twinstep_lab.runner.step_loop(state, actions)
     _, got = twinstep_lab.runner.step_loop(kept, actions)
-    _require_same(twinstep_lab, want, got)
+    twinstep_lab.require_same(want, got, ("played on", "from a copy"), first=1)

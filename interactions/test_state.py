@@ -6,7 +6,7 @@ import pytest
 from twinstep.contract import Role
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep
-from twinstep.testing import differs, frames_differ
+from twinstep.testing import Case, differs, frames_differ
 
 pytestmark = pytest.mark.level2
 
@@ -54,6 +54,28 @@ def _cut(reference, driver, pair=None):
     return starts, states, moves, after
 
 
+def _first(found):
+    """Say in which step which paths differ first; found: path -> bool[T, N]."""
+    wrong = np.logical_or.reduce(list(found.values()))
+    step = int(wrong.any(1).argmax())
+    paths = [path for path in sorted(found) if found[path][step].any()]
+    return f"{', '.join(f'`{path}`' for path in paths)} at step {step + 1}"
+
+
+def _require_equal(lab, starts, states, actions, want, got):
+    """Fail with the shortest run from a loaded state that differs from the oracle's."""
+    found = frames_differ(want, got, lab.rules.lockstep())
+    if not found:
+        return
+    wrong = np.logical_or.reduce(list(found.values()))
+    step = int(wrong.any(1).argmax())
+    lane = int(wrong[step].argmax())
+    state = {name: values[lane] for name, values in states.items()}
+    case = Case("step", take_lanes(starts, lane), actions[: step + 1, lane], state)
+    note = f"{wrong.any(0).sum()} of {wrong.shape[1]} loaded states differ; the first:"
+    lab.fail_with_case(case, note)
+
+
 def _irrelevant(contract):
     return [field for field in contract.state if field.role is Role.IRRELEVANT]
 
@@ -75,7 +97,12 @@ def test_oracle_continues_exactly_from_a_frames_state(twinstep_reference):
         starts, states, actions, after = _cut(twinstep_reference, driver)
         got, _ = twinstep_reference.oracle.steps(states, actions, starts)
         found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
-        assert not found, f"after loading, {', '.join(sorted(found))} differ"
+        if found:
+            pytest.fail(
+                f"{twinstep_reference.subject.label}: the oracle, loaded with its own frame's "
+                f"state, goes on otherwise than uninterrupted ({_first(found)}): `state` lacks a "
+                "field that matters, or the oracle's `load` does not set one"
+            )
 
 
 @pytest.mark.needs(
@@ -95,7 +122,11 @@ def test_irrelevant_fields_change_nothing_else(twinstep_reference):
             changed[field.name] = other
             got, _ = twinstep_reference.oracle.steps(changed, actions, starts)
             found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
-            assert not found, f"{field.name} is not irrelevant: {', '.join(sorted(found))} differ"
+            if found:
+                pytest.fail(
+                    f"{twinstep_reference.subject.label}: `{field.name}` is declared irrelevant "
+                    f"and is not: with other values of it the oracle differs ({_first(found)})"
+                )
 
 
 @_continues
@@ -105,8 +136,7 @@ def test_oracles_state_continues_in_the_candidate(twinstep_lab, twinstep_driver)
         twinstep_lab.reference, twinstep_driver, twinstep_lab.pair
     )
     got = twinstep_lab.runner.play_from(states, actions)
-    found = frames_differ(after, got, twinstep_lab.rules.lockstep())
-    assert not found, f"{', '.join(sorted(found))} differ"
+    _require_equal(twinstep_lab, starts, states, actions, after, got)
 
 
 @_continues
@@ -132,12 +162,14 @@ def test_candidates_state_continues_in_the_oracle(twinstep_lab, twinstep_driver)
     want, _ = twinstep_lab.oracle.steps(handed, actions[first:], starts)
     got = twinstep_lab.runner.play_from(handed, actions[first:])
     alive = ~(ended | want["terminated"].any(0) | want["truncated"].any(0))
-    found = frames_differ(
+    _require_equal(
+        twinstep_lab,
+        take_lanes(starts, alive),
+        {name: values[alive] for name, values in handed.items()},
+        actions[first:, alive],
         {path: want[path][:, alive] for path in got},
         {path: values[:, alive] for path, values in got.items()},
-        twinstep_lab.rules.lockstep(),
     )
-    assert not found, f"{', '.join(sorted(found))} differ"
 
 
 @pytest.mark.needs("contract.hidden", "candidate.frame")

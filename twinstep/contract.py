@@ -164,6 +164,7 @@ class Contract:
         With `same-step`, `restart` on both sides gives the frame that the reference returned in
         place of the terminal one.
     truncates: whether the reference ever truncates an episode by itself.
+    ends: whether an episode ever ends; False where only the horizon cuts it.
     auto_resets: the kinds of auto-reset that `twinstep.make` offers; only `off` for a variant
         that exists for its proof alone.
     largest_batch: the most lanes that `twinstep bench` measures; verified as shipped.
@@ -197,6 +198,7 @@ class Contract:
     shipped: tuple[int, int] = (32, 768)
     reset_mode: str = "none"
     truncates: bool = True
+    ends: bool = True
     auto_resets: tuple[str, ...] = ("off", "same-step", "next-step")
     largest_batch: int = 65536
     placed: int = 16384
@@ -277,7 +279,7 @@ class Contract:
 
 
 #: Fields that change no trace.
-_NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed")
+_NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed", "ends")
 #: Omitted at these values, so that contracts older than the field keep their digest.
 _LATER = {"data": {}, "shipped": (32, 768), "free_seed": False}
 

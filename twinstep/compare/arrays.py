@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,28 @@ def error(oracle: np.ndarray, candidate: np.ndarray) -> np.ndarray:
         size = np.abs(candidate.astype(np.float64) - truth)
     same = (oracle == candidate) | (_nan(oracle) & _nan(candidate))
     return np.where(same, 0.0, np.where(np.isnan(size), np.inf, size))
+
+
+def ulps(oracle: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+    """Return how many values of the oracle's float dtype lie from one to the other, as float64.
+
+    Zeros of both signs are one value, 0 apart. NaN is 0 from NaN and inf from any number.
+    """
+    signed = np.dtype(f"i{oracle.dtype.itemsize}")
+
+    def place(values: np.ndarray) -> np.ndarray:
+        # The bits of negative floats grow downwards: mirrored, they are in order.
+        bits = np.asarray(values).view(signed)
+        return np.where(bits < 0, np.iinfo(signed).min - bits, bits)
+
+    one, other = place(oracle), place(candidate.astype(oracle.dtype))
+    with np.errstate(over="ignore"):
+        count = np.abs((other - one).astype(np.float64))
+    # Numbers of opposite sign may be farther apart than the integer type reaches.
+    far = (one < 0) != (other < 0)
+    count = np.where(far, np.abs(one.astype(np.float64)) + np.abs(other.astype(np.float64)), count)
+    both, either = _nan(oracle) & _nan(candidate), _nan(oracle) | _nan(candidate)
+    return np.where(both, 0.0, np.where(either, np.inf, count))
 
 
 def within(oracle: np.ndarray, candidate: np.ndarray, bound: np.ndarray | float) -> np.ndarray:
@@ -126,6 +150,20 @@ class Rules:
     def from_placed(self) -> dict[str, Lockstep]:
         """Return the gates of each step from a placed state, by path; see `one_step`."""
         return {path: _once(gate) for path, gate in self.placed.items()}
+
+    def narrowed(self, factor: float) -> Rules:
+        """Return the same rules with every tolerance of one comparison multiplied by `factor`."""
+
+        def narrow(gate: Any) -> Any:
+            if isinstance(gate, Lockstep):
+                return Lockstep(gate.atol * factor, gate.rtol * factor)
+            return dataclasses.replace(gate, max=gate.max * factor)
+
+        return dataclasses.replace(
+            self,
+            gates={path: narrow(gate) for path, gate in self.gates.items()},
+            outputs={name: narrow(gate) for name, gate in self.outputs.items()},
+        )
 
 
 def _once(gate: Gate) -> Lockstep:

@@ -104,6 +104,7 @@ class Answer:
     was recorded). oracle, candidate: both frames at that step, or a module's outputs.
     history: the oracle's frames [step, ...] before the difference.
     played: the actions after mapping to legal ones. module: of a module's case, else "".
+    compared: path -> the gate under which it was compared there; {} where both sides agree.
     """
 
     step: int
@@ -114,6 +115,7 @@ class Answer:
     history: dict[str, np.ndarray]
     played: np.ndarray
     module: str = ""
+    compared: dict[str, Lockstep] = field(default_factory=dict)
 
     @property
     def agrees(self) -> bool:
@@ -160,7 +162,8 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
     else:
         want, _ = oracle.steps(state, case.actions[:, None], begin)
         got = runner.play_from(state, case.actions[:, None])
-    differences = frames_differ(want, got, rules.one_step())
+    gates = rules.one_step()
+    differences = frames_differ(want, got, gates)
     count = len(want["reward"])
     misses = first_misses(differences, np.ones((count, 1), bool), 1)
     if not misses:
@@ -176,6 +179,7 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
         {path: values[at, 0] for path, values in got.items()},
         {path: values[:at, 0] for path, values in want.items()},
         case.actions,
+        compared=gates,
     )
 
 
@@ -196,7 +200,6 @@ def ask_episodes(
 def _ask_some(
     trials: list[tuple[Start, np.ndarray]], oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> list[Answer]:
-    gates = rules.lockstep()
     truths = oracle.replays(trials)
     plays = [(start, truth[1]) for (start, _), truth in zip(trials, truths, strict=True)]
     answers = []
@@ -207,9 +210,11 @@ def _ask_some(
         want_first, got_first = (
             {path: values[:1] for path, values in named.items()} for named in (lane_want, lane_got)
         )
-        differences = frames_differ(want_first, got_first, rules.one_step())
+        gates = rules.one_step()
+        differences = frames_differ(want_first, got_first, gates)
         misses = first_misses(differences, np.ones((1, 1), bool), 0)
         if not misses:
+            gates = rules.lockstep()
             differences = frames_differ(lane_want, lane_got, gates)
             misses = first_misses(differences, np.ones((len(played) + 1, 1), bool), 0)
         if not misses:
@@ -225,6 +230,7 @@ def _ask_some(
                 {path: values[at] for path, values in got.items()},
                 {path: values[:at] for path, values in want.items()},
                 played[:at],
+                compared=gates,
             )
         )
     return answers
@@ -235,6 +241,7 @@ def _ask_module(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules)
     want = oracle.call(case.module, inputs)
     got = runner.call(case.module, inputs)
     paths = outputs_differ(runner.contract, rules, case.module, want, got)
+    outputs = runner.contract.module(case.module).outputs
     return Answer(
         0 if paths else -1,
         tuple(sorted(paths)),
@@ -244,6 +251,7 @@ def _ask_module(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules)
         {},
         case.actions,
         case.module,
+        {output.name: rules.outputs[case.module, output.name] for output in outputs},
     )
 
 
@@ -266,17 +274,16 @@ def outputs_differ(
 
 
 def elements_that_differ(
-    contract: Contract, rules: Rules, answer: Answer
+    contract: Contract, answer: Answer
 ) -> list[tuple[str, Any, Any, Any, float, Lockstep]]:
     """List (name, before, oracle, candidate, error, gate) of every element that differs.
 
     Vectors are split into their named elements: `obs.ball_x`.
     """
-    one_step = rules.one_step()
     rows = []
     # Single values are more readable than the vectors that contain them.
     for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
-        gate = rules.outputs[answer.module, path] if answer.module else one_step[path]
+        gate = answer.compared[path]
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
         before = np.asarray(answer.before[path]) if path in answer.before else None
         wrong = differs(want, got, gate)
@@ -287,6 +294,47 @@ def elements_that_differ(
             label = path + _suffix(list(index), names)
             old = before[index] if before is not None else None
             rows.append((label, old, want[index], got[index], float(sizes[index]), gate))
+    return rows
+
+
+def elements_that_agree(contract: Contract, answer: Answer, most: int = 8) -> list[tuple[str, Any]]:
+    """List (name, oracle's value) of what was compared and agrees, in the contract's order.
+
+    Arrays of up to `most` elements: whole where all agree, else element by element.
+    """
+    rows = []
+    for path, gate in answer.compared.items():
+        want = np.asarray(answer.oracle[path])
+        if want.size > most:
+            continue
+        if path not in answer.paths:
+            rows.append((path, want))
+            continue
+        names = element_names(contract, path)
+        for place in np.argwhere(~differs(want, np.asarray(answer.candidate[path]), gate)):
+            index = tuple(int(i) for i in place)
+            rows.append((path + _suffix(list(index), names), want[index]))
+    return rows
+
+
+def elements_not_compared(
+    contract: Contract, answer: Answer, most: int = 8
+) -> list[tuple[str, Any, Any]]:
+    """List (name, oracle, candidate) of elements in other bits that have gates of their own.
+
+    They are those of small arrays that an episode in lockstep does not compare: a resync gate's.
+    """
+    rows = []
+    for path in contract.compared_paths():
+        if answer.module or path in answer.compared or path not in answer.oracle:
+            continue
+        want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
+        if want.size > most:
+            continue
+        names = element_names(contract, path)
+        for place in np.argwhere(differs(want, got, Lockstep())):
+            index = tuple(int(i) for i in place)
+            rows.append((path + _suffix(list(index), names), want[index], got[index]))
     return rows
 
 

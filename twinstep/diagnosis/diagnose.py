@@ -33,7 +33,7 @@ class Diagnosis:
     """Everything a report says about one case.
 
     one_step: True if the oracle's state before the step, loaded into the candidate, shows a
-    difference, too (None if it cannot be loaded).
+    difference in one of the same paths (None if it cannot be loaded).
     call: the first module call that differs, with the oracle's outputs.
     near: (name, value here, nearest value that agrees).
     witness: the case of one step (a module's case itself), None at a reset. oracle_log: the
@@ -87,7 +87,8 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
     one_step = None
     if witness is not None and oracle.offers("load") and runner.offers("load"):
         again = answer if case.kind != "episode" else ask(witness, oracle, runner, rules)
-        one_step = not again.agrees
+        # Another field may differ from there: that is no witness of this difference.
+        one_step = not set(answer.paths).isdisjoint(again.paths)
     call, call_oracle, checked, why = None, {}, False, ""
     agree: frozenset[str] = frozenset()
     if one_step and witness is not None and witness.kind == "step":

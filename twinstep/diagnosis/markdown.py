@@ -29,7 +29,7 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     steps, the agreeing fields. The difference, the minimal case and the replay command always stay.
     """
     must, may = _sections(record, folder)
-    for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree")):
+    for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree", "apart")):
         text = "\n".join(part for name, part in _merged(must, may) if name not in drop)
         if len(text) <= CAP:
             return text
@@ -61,6 +61,12 @@ def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]
         )
     must.append(("done", _done(record)))
     may = {}
+    parted = record.get("not_compared", [])
+    if parted:
+        shown = " ".join(
+            f"{name}={text_of(want)} (candidate {text_of(got)})" for name, want, got in parted
+        )
+        may["apart"] = f"apart by then, under gates of their own: {shown}"
     if record["agree"]:
         agree = " ".join(f"{name}={text_of(value)}" for name, value in record["agree"].items())
         may["agree"] = f"agree: {agree}"
@@ -80,8 +86,8 @@ def _merged(must: list[tuple[str, str]], may: dict[str, str]) -> list[tuple[str,
         if name == "done":
             order += [(n, may[n]) for n in ("last", "source") if n in may]
         order.append((name, part))
-        if name == "diff" and "agree" in may:
-            order.append(("agree", may["agree"]))
+        if name == "diff":
+            order += [(n, may[n]) for n in ("apart", "agree") if n in may]
     return order
 
 
@@ -121,10 +127,13 @@ def _fix(record: dict[str, Any]) -> str:
             "The oracle's state before this step, loaded into the candidate, shows it in ONE step."
         )
     elif record["one_step"] is False:
-        lines.append(
-            "Loading the oracle's state before this step does NOT show it: the candidate carries "
-            "something from earlier steps that the frame's state does not hold, or lost it there."
+        why = (
+            "the candidate carries something from earlier steps that the frame's state does not "
+            "hold, or lost it there"
         )
+        if record.get("not_compared"):
+            why = "the fields that are apart, below, had parted before it"
+        lines.append(f"Loading the oracle's state before this step does NOT show it: {why}.")
     return "\n".join(lines)
 
 

@@ -47,7 +47,7 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
         oracle.close()
     if diagnosis.answer.agrees:
         return None
-    return report.build(pair, rules, diagnosis, Context.from_json(record["context"]))
+    return report.build(pair, diagnosis, Context.from_json(record["context"]))
 
 
 def _subject(record: dict[str, Any]) -> EnvVariant:

@@ -16,10 +16,14 @@ import numpy as np
 
 from twinstep import __version__
 from twinstep._lib.json_values import text_of, to_json
-from twinstep.compare.arrays import Rules
 from twinstep.contract import Contract, canonical_json
 from twinstep.diagnosis import schema
-from twinstep.diagnosis.case import elements_that_differ
+from twinstep.diagnosis.case import (
+    Answer,
+    elements_not_compared,
+    elements_that_agree,
+    elements_that_differ,
+)
 from twinstep.diagnosis.diagnose import Diagnosis
 from twinstep.errors import UserError
 from twinstep.project import registry
@@ -77,7 +81,7 @@ class Context:
         )
 
 
-def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
+def build(pair: Pair, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
     """Return the record of a diagnosed case."""
     contract, answer = pair.subject.contract, diagnosis.answer
     witness = diagnosis.witness
@@ -90,7 +94,7 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
             "error": to_json(np.float64(size)),
             "tolerance": gate.atol if not gate.rtol else f"{gate.atol} + {gate.rtol} * |oracle|",
         }
-        for name, before, want, got, size, gate in elements_that_differ(contract, rules, answer)
+        for name, before, want, got, size, gate in elements_that_differ(contract, answer)
     ]
     record: dict[str, Any] = {
         "schema": SCHEMA,
@@ -110,6 +114,10 @@ def build(pair: Pair, rules: Rules, diagnosis: Diagnosis, context: Context) -> d
         "diff": diff[:40],
         "differing_values": len(diff),
         "agree": _agreeing(contract, answer),
+        "not_compared": [
+            [path.removeprefix("state."), to_json(want), to_json(got)]
+            for path, want, got in elements_not_compared(contract, answer)
+        ],
         "draws": _draws(contract, answer),
         "one_step": diagnosis.one_step,
         "witness": witness.to_json() if witness else None,
@@ -166,13 +174,11 @@ def label_of(record: dict[str, Any]) -> str:
     return f"{record['environment']}@{variant}" if variant else record["environment"]
 
 
-def _agreeing(contract: Contract, answer: Any) -> dict[str, Any]:
-    out = {}
-    for path in contract.compared_paths():
-        small = path in answer.oracle and np.asarray(answer.oracle[path]).size <= 8
-        if small and path not in answer.paths:
-            out[path.removeprefix("state.")] = to_json(answer.oracle[path])
-    return out
+def _agreeing(contract: Contract, answer: Answer) -> dict[str, Any]:
+    if answer.module:
+        return {}  # the table of the call shows all of its outputs
+    agreeing = elements_that_agree(contract, answer)
+    return {path.removeprefix("state."): to_json(value) for path, value in agreeing}
 
 
 def _draws(contract: Contract, answer: Any) -> dict[str, Any] | None:

@@ -47,6 +47,7 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "platform": "",
         "gates": {},
         "owed": [],
+        "truncates": subject.contract.truncates,
         "sources": sources_hash(pair.candidate),
         "seeds": seeds,
         "imported": imported,
@@ -106,6 +107,7 @@ def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:
         "drivers": dict(sorted(pair["drivers"].items())),
         "numbers": numbers,
         "missing": _missing(pair, complete),
+        "never_seen": _never_seen(pair),
     }
     return made | {"verdict": _verdict_word(made)}
 
@@ -118,6 +120,14 @@ def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
     if count := pair["not_run"]:
         found.append(f"{count} test{'s' * (count > 1)} that did not run")
     return found if complete else [*found, "the run did not end"]
+
+
+def _never_seen(pair: dict[str, Any]) -> list[str]:
+    """Say what the contract declares and no recorded episode shows, of what was compared."""
+    ends = [seen["truncated"] for seen in pair["drivers"].values()]
+    if pair["compared"] and ends and pair["truncates"] and not any(ends):
+        return ["a truncation, which the contract declares: a driver that lives so long is missing"]
+    return []
 
 
 def _verdict_word(pair: dict[str, Any]) -> str:

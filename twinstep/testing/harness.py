@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twinstep._lib.memory import keep_freed_memory
-from twinstep.compare.arrays import Rules
+from twinstep.compare.arrays import Rules, frames_differ
 from twinstep.compare.lockstep import Outcome
 from twinstep.contract import Contract, Module
 from twinstep.diagnosis import report
-from twinstep.diagnosis.case import Answer, Case
+from twinstep.diagnosis.case import Answer, Case, ask
 from twinstep.diagnosis.diagnose import bare, diagnose, shrink_episode
 from twinstep.diagnosis.report import Context
+from twinstep.diagnosis.two_answers import first_values, largest_error
 from twinstep.env import host_engine, timestep
 from twinstep.env.timestep import StartTable
 from twinstep.environment import CandidateRef, Variant
 from twinstep.errors import CandidateBroken
 from twinstep.frames import Start
+from twinstep.gates import Lockstep
 from twinstep.inputs import batching
 from twinstep.inputs.batching import autoreset_size, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
@@ -407,6 +409,24 @@ class Lab:
         """Always fail, with a report of this case, in which a check has found a difference."""
         self._fail(case, self._context(note=note, minimal=False))
 
+    def require_same(
+        self,
+        one: dict[str, np.ndarray],
+        other: dict[str, np.ndarray],
+        how: tuple[str, str],
+        gates: dict[str, Lockstep] | None = None,
+        first: int = 0,
+    ) -> None:
+        """Fail, with the first values that differ, if a candidate gives two answers to one input.
+
+        one, other: frame path -> [T, N, ...]. how: the two ways in which it was asked, in words.
+        gates: exact for every path if None. first: the step of row 0; 0 is the reset.
+        """
+        gates = gates or dict.fromkeys(one, Lockstep())
+        if found := frames_differ(one, other, gates):
+            said = first_values(self.contract, one, other, gates, found, how, first)
+            self.fail(f"How the candidate is called matters: {said}.")
+
     def fail(self, note: str) -> None:
         """Fail with a report that has no case: a sentence says what is wrong."""
         case = Case("episode", _no_start(), np.zeros((0,), np.int32))
@@ -415,18 +435,24 @@ class Lab:
     def _fail(self, case: Case, context: Context) -> None:
         found = diagnose(case, self.oracle, self.runner, self.rules)
         if found.answer.agrees:
-            context = dataclasses.replace(
-                context,
-                shrunk_from=0,
-                minimal=False,
-                note="It did not happen again when asked alone: the candidate's answer depends on "
-                "the lanes beside it, or on what it was asked before.",
-            )
+            begin = context.note.replace("; the first:", ".")
+            note = " ".join(filter(None, (begin, self._why_not_again(case))))
+            context = dataclasses.replace(context, shrunk_from=0, minimal=False, note=note)
             raise Divergence(self._record(case, found.answer, context))
-        raise Divergence(report.build(self.pair, self.rules, found, context))
+        raise Divergence(report.build(self.pair, found, context))
+
+    def _why_not_again(self, case: Case) -> str:
+        """Say why a case that differed among others may agree when it is asked alone."""
+        answer = ask(case, self.oracle, self.runner, self.rules.narrowed(0.5))
+        if answer.agrees:
+            return (
+                "It did not happen again when asked alone: the candidate's answer depends on "
+                "the lanes beside it, or on what it was asked before."
+            )
+        return f"Asked alone it agrees, near its gate's edge: {largest_error(answer)}."
 
     def _record(self, case: Case, answer: Answer, context: Context) -> dict[str, Any]:
-        return report.build(self.pair, self.rules, bare(case, answer), context)
+        return report.build(self.pair, bare(case, answer), context)
 
     def _bare(self, context: Context, worst: Any) -> dict[str, Any]:
         note = (
@@ -446,8 +472,6 @@ def _silent() -> Answer:
 
 
 def _no_start() -> Any:
-    from twinstep.frames import Start
-
     return Start(np.zeros(2, np.uint32), {})
 
 

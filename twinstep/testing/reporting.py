@@ -272,6 +272,7 @@ class VerdictWriter:
             lines.append("; ".join(filter(None, (f"{label}{built}: {pair['verdict']}", counts))))
             if pair["not_run"] or (pair["compared"] and pair["missing"]):
                 lines.append(f"    not compared: {', '.join(pair['missing'])}")
+            lines += [f"    never seen: {what}" for what in pair["never_seen"]]
             lines += [f"    {line}" for line in pair["lines"]]
             for name, value in sorted(pair["numbers"].items()):
                 lines.append(f"    {name}: {value if isinstance(value, str) else f'{value:.6g}'}")
@@ -283,13 +284,25 @@ class VerdictWriter:
         return lines
 
     def _clusters(self) -> list[list[dict[str, Any]]]:
-        """Group reports of one bug: same candidate, same first suspect."""
-        groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        """Group reports of one bug: same candidate, same first suspect; the simplest case first.
+
+        Reports of a sentence alone belong to the candidate's first bug that has a case: a wrong
+        step fails a dozen tests of what ships, and none of these shows how.
+        """
+        groups: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
         for record in self._records.values():
             suspect = record["suspects"][0]["module"] if record["suspects"] else ""
-            key = (record["environment"], record["candidate"], suspect)
-            groups.setdefault(key, []).append(record)
-        return [sorted(group, key=_simplest) for _, group in sorted(groups.items())]
+            mine = groups.setdefault((record["environment"], record["candidate"]), {})
+            mine.setdefault(suspect, []).append(record)
+        clusters = []
+        for _, found in sorted(groups.items()):
+            bare = found.pop("", [])
+            ordered = sorted((sorted(group, key=_simplest) for group in found.values()), key=_first)
+            if not ordered:
+                ordered = [[]]
+            ordered[0] += sorted(bare, key=_simplest)
+            clusters += ordered
+        return clusters
 
     def _print_cluster(self, out: Any, cluster: list[dict[str, Any]]) -> None:
         best = cluster[0]
@@ -346,5 +359,10 @@ def _coverage(seen: dict[str, Any]) -> str:
 
 
 def _simplest(record: dict[str, Any]) -> tuple[Any, ...]:
+    """Order reports: those with a difference to show first, then by level and length."""
     steps = sum(count for _, count in record["case"]["actions"])
-    return record["context"]["level"], steps, record["id"]
+    return not record["diff"], record["context"]["level"], steps, record["id"]
+
+
+def _first(cluster: list[dict[str, Any]]) -> tuple[Any, ...]:
+    return _simplest(cluster[0])

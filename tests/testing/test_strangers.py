@@ -1,0 +1,81 @@
+"""Ports as strangers write them are judged by what they do, and told in a line what is wrong.
+
+The toy `wander` has no end, no chance, double precision, and a wrong candidate beside a right one.
+"""
+
+import pytest
+
+from twinstep.tests.support.project_folder import Project
+
+PROJECT = """
+[tool.twinstep.envs]
+wander = "twinstep.tests.toys.wander:WANDER"
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, toy_cache):
+    made = Project(tmp_path_factory.mktemp("wander") / "project", toy_cache)
+    (made.folder / "pyproject.toml").write_text(PROJECT)
+    return made
+
+
+def _ran(project, wanted, *candidates, suite):
+    options = [word for name in candidates for word in ("--candidate", name)]
+    levels = ("-m", "level1 or level2 or level3", "--episodes", "10", "-k", wanted)
+    return project.pytest(*levels, *options, suite=suite, env="wander")
+
+
+@pytest.fixture(scope="module")
+def beside(project):
+    """A right candidate beside a wrong one: what ships, the drivers, the randomness."""
+    wanted = "pgx or players or every_backend or ends or words or episodes_match"
+    suite = "properties.test_randomness rollouts"
+    return _ran(project, wanted, "right", "longer", suite=suite)
+
+
+def test_another_candidates_bug_makes_no_right_one_differ(beside):
+    words = {label: pair["verdict"] for label, pair in beside.verdict["pairs"].items()}
+    assert words == {"wander@exact-right": "equal in part", "wander@exact-longer": "differs"}
+
+
+def test_a_port_in_double_precision_passes_every_adapter(beside):
+    level3 = beside.verdict["pairs"]["wander@exact-right"]["levels"]["level3"]
+    assert (level3["failed"], level3["errors"]) == (0, 0)
+    assert level3["passed"] >= 5
+
+
+def test_a_seed_that_may_change_nothing_is_not_asked_for(beside):
+    applies = beside.verdict["pairs"]["wander@exact-right"]["does_not_apply"]
+    assert "contract.randomness.parts" in str(applies)
+
+
+def test_one_cause_is_one_entry_of_the_summary_with_the_replay(beside):
+    told = beside.text.rpartition("= twinstep =")[2]
+    assert told.count("wander@exact-longer fails") == 1
+    assert "fails level 3: `reward` is" in told
+    assert " more of it" in told
+    assert told.count("twinstep replay") == 1
+
+
+@pytest.fixture(scope="module")
+def in_batches(project):
+    """Candidates whose second lane differs from the others."""
+    suite = "interactions"
+    return _ran(project, "order_of_lanes or placed", "bylane", "edge", suite=suite)
+
+
+def test_a_batch_that_matters_is_told_with_values_ways_and_place(in_batches):
+    said = "How the candidate is called matters: at step 1 of lane 1, `reward` is "
+    assert said in in_batches.text
+    assert "in order and " in in_batches.text
+    assert "with the lanes in reverse; 2 of 128 lanes differ." in in_batches.text
+
+
+def test_an_error_at_the_edge_of_its_gate_is_told_as_such_and_not_as_a_neighbours(in_batches):
+    edge = [line for line in in_batches.text.splitlines() if "# wander@tolerant-edge" in line]
+    (placed,) = [line for line in edge if "placed states" in line]
+    assert "Asked alone it agrees, near its gate's edge: `reward` has an error of 0.00075" in placed
+    bylane = [line for line in in_batches.text.splitlines() if "# wander@exact-bylane" in line]
+    (placed,) = [line for line in bylane if "placed states" in line]
+    assert "depends on the lanes beside it" in placed
