@@ -98,14 +98,30 @@ def test_a_part_of_level_3_is_equal_in_part(project, chosen, open_):
     assert pair["missing"] == open_
 
 
+_SEEN = {"driver": "random", "key": "", "episodes": 100, "steps": 7, "truncated": 0}
+
+
+def _finished(truncates, **seen):
+    """Return the verdict's entry of one passed test of level 3 that has compared all it owes."""
+    notes = {
+        "pair": "p", "imported": False, "dtype": "f", "platform": "cpu", "gates": {"obs": ""},
+        "owed": ["lockstep random"], "compared": ["lockstep random"], "level": 3,
+        "truncates": truncates,
+    }  # fmt: skip
+    pair = accounting.new_pair(notes)
+    accounting.count(pair, notes | {"coverage": _SEEN | seen}, "passed")
+    return accounting.finished(pair, True)
+
+
 def test_episodes_without_a_step_verify_nothing():
-    seen = {"driver": "random", "key": "", "episodes": 100, "steps": 0}
-    facts = {"pair": "p", "imported": False, "dtype": "f", "platform": "cpu", "gates": {"obs": ""}}
-    notes = facts | {"owed": ["lockstep random"], "compared": ["lockstep random"], "level": 3}
-    for steps, word in ((0, "not verified"), (1, "equal")):
-        pair = accounting.new_pair(notes)
-        accounting.count(pair, notes | {"coverage": seen | {"steps": steps}}, "passed")
-        assert accounting.finished(pair, True)["verdict"] == word
+    assert _finished(False, steps=0)["verdict"] == "not verified"
+    assert _finished(False)["verdict"] == "equal"
+
+
+def test_a_declared_truncation_that_no_episode_shows_is_said():
+    assert "a truncation, which the contract declares" in _finished(True)["never_seen"][0]
+    assert not _finished(True, truncated=1)["never_seen"]
+    assert not _finished(False)["never_seen"]
 
 
 def test_a_run_about_no_candidate_leaves_the_verdict(project):
