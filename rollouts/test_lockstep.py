@@ -7,7 +7,6 @@ from twinstep.compare.averages import check_averages
 from twinstep.compare.horizon import check_horizons
 from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.project import registry
-from twinstep.testing import check_episodes
 
 pytestmark = pytest.mark.level3
 
@@ -16,10 +15,9 @@ pytestmark = pytest.mark.level3
 @pytest.mark.needs("rules.lockstep")
 def test_episodes_match(twinstep_lab, twinstep_driver):
     """Every recorded episode, replayed without correction, agrees under the lockstep gates."""
-    gates = twinstep_lab.rules.lockstep()
     traces = twinstep_lab.traces(twinstep_driver)
     twinstep_lab.notes["compared"] = [f"lockstep {twinstep_driver}"]
-    twinstep_lab.require_equal(check_episodes(twinstep_lab.runner, traces, gates))
+    twinstep_lab.require_lockstep(traces)
 
 
 @pytest.mark.gates("resync")

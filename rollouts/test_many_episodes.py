@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinstep.testing import NeedsOracle, check_episodes
+from twinstep.testing import NeedsOracle
 
 pytestmark = [pytest.mark.level3, pytest.mark.slow]
 
@@ -23,9 +23,7 @@ def test_a_thousand_ended_episodes_match(twinstep_lab, twinstep_driver):
         episodes = int(1.02 * min(by_steps, by_ended)) + 1
         traces = twinstep_lab.traces(twinstep_driver, episodes)
     twinstep_lab.notes["compared"] = [f"lockstep {twinstep_driver}"]
-    twinstep_lab.require_equal(
-        check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
-    )
+    twinstep_lab.require_lockstep(traces)
 
 
 def _ended(traces):

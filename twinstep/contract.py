@@ -281,7 +281,7 @@ class Contract:
 #: Fields that change no trace.
 _NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed", "ends")
 #: Omitted at these values, so that contracts older than the field keep their digest.
-_LATER = {"data": {}, "shipped": (32, 768), "free_seed": False}
+_LATER = {"data": {}, "shipped": (32, 768), "free_seed": False, "signed_zeros": True}
 
 
 def canonical_json(value: Any) -> str:

@@ -17,16 +17,18 @@ class Lockstep:
     """Whole episodes, never corrected: |candidate - oracle| <= atol + rtol * |oracle|.
 
     The default, atol = rtol = 0, is equality of bits: -0.0 differs from 0.0, and a NaN
-    equals only a NaN at the same place.
+    equals only a NaN at the same place. signed_zeros: False if -0.0 and 0.0 are one value; a
+    tolerance never tells them apart.
     """
 
     atol: float = 0.0
     rtol: float = 0.0
+    signed_zeros: bool = True
 
     @property
     def exact(self) -> bool:
         """True if the gate requires equal bits."""
-        return self.atol == 0.0 and self.rtol == 0.0
+        return self.atol == 0.0 and self.rtol == 0.0 and self.signed_zeros
 
 
 @dataclass(frozen=True)

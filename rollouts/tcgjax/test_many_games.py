@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twinstep.contracts.tcgjax.layout import RULES
-from twinstep.testing import check_episodes, starts_of
+from twinstep.testing import starts_of
 
 pytestmark = [pytest.mark.level3, pytest.mark.environment("tcgjax")]
 
@@ -42,9 +42,7 @@ def test_five_thousand_new_games_match(twinstep_lab):
         traces = twinstep_lab.reference.recorded(
             driver, starts_of(twinstep_lab.contract, drawn), 1200
         )
-        twinstep_lab.require_equal(
-            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
-        )
+        twinstep_lab.require_lockstep(traces)
         ended += traces.total("terminated")
     assert ended == GAMES
 
@@ -64,7 +62,5 @@ def test_games_by_rules_drawn_for_this_run_match(twinstep_lab):
     starts.fields["rules"] = np.stack(columns, 1).astype(np.int16)
     for driver in ("busy", "loose"):
         traces = twinstep_lab.reference.recorded(driver, starts, 1500)
-        twinstep_lab.require_equal(
-            check_episodes(twinstep_lab.runner, traces, twinstep_lab.rules.lockstep())
-        )
+        twinstep_lab.require_lockstep(traces)
         assert traces.total("terminated") == 100

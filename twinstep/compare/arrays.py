@@ -156,7 +156,7 @@ class Rules:
 
         def narrow(gate: Any) -> Any:
             if isinstance(gate, Lockstep):
-                return Lockstep(gate.atol * factor, gate.rtol * factor)
+                return dataclasses.replace(gate, atol=gate.atol * factor, rtol=gate.rtol * factor)
             return dataclasses.replace(gate, max=gate.max * factor)
 
         return dataclasses.replace(

@@ -5,6 +5,7 @@ At most CAP characters, most important first.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from twinstep._lib import paths
 from twinstep._lib.json_values import text_of
 from twinstep._lib.markdown import table
-from twinstep.diagnosis.report import encode, has_case, headline
+from twinstep.diagnosis.report import encode, has_case, headline, rounding_of
 from twinstep.project.source_view import candidate_source
 
 #: Characters of a report. Agent runners cut longer texts in the middle.
@@ -45,6 +46,10 @@ def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]
     ]
     if has_case(record):
         must += [("case", _case_text(record, folder)), ("diff", _diff_table(record))]
+    if record["context"].get("largest"):
+        must.append(("largest", _largest_table(record["context"])))
+        if record["context"]["rounding"]:
+            must.append(("rounding", _rounding_text(record)))
     if record["call"]:
         must.append(("call", _call_text(record["call"])))
     if record.get("told"):
@@ -131,7 +136,9 @@ def _fix(record: dict[str, Any]) -> str:
             "the candidate carries something from earlier steps that the frame's state does not "
             "hold, or lost it there"
         )
-        if record.get("not_compared"):
+        if record["context"].get("relaxed"):
+            why = "differences of rounding's size in the steps before it have grown to it"
+        elif record.get("not_compared"):
             why = "the fields that are apart, below, had parted before it"
         lines.append(f"Loading the oracle's state before this step does NOT show it: {why}.")
     return "\n".join(lines)
@@ -184,9 +191,8 @@ def _diff_table(record: dict[str, Any]) -> str:
     rows = [["field", "before", "oracle", "candidate", "error"]]
     for row in record["diff"][:16]:
         before = "" if row["before"] is None else text_of(row["before"])
-        size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
         sides = text_of(row["oracle"]), text_of(row["candidate"])
-        rows.append([row["path"], before, *sides, size])
+        rows.append([row["path"], before, *sides, _error(row)])
     lines = ["## What differs", *table(rows)]
     if record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
@@ -195,6 +201,53 @@ def _diff_table(record: dict[str, Any]) -> str:
         begin = f"before {counts['before']}" if draws["before"] is not None else "in this step"
         lines.append(f"draws: {begin}, oracle {counts['oracle']}, candidate {counts['candidate']}")
     return "\n".join(lines)
+
+
+def _error(row: dict[str, Any]) -> str:
+    size = row["error"] if isinstance(row["error"], str) else f"{row['error']:.3g}"
+    words = rounding_of(row)
+    return f"{size} ({words})" if words else size
+
+
+def _largest_table(context: dict[str, Any]) -> str:
+    """Show the largest difference of each field over all episodes, bugs before rounding."""
+    rows = sorted(context["largest"], key=lambda row: bool(rounding_of(row)))
+    lines = [["field", "largest", "in episode, step", "steps that differ", "first in"]]
+    for row in rows[:12]:
+        where, first = f"{row['episode']}, {row['step']}", "{}, {}".format(*row["first"])
+        share = f"{row['steps']:,} of {row['compared']:,}"
+        lines.append([row["path"], _error(row), where, share, first])
+    more = [f"... {len(rows) - 12} more fields."] if len(rows) > 12 else []
+    return "\n".join(["## Largest differences in whole episodes", *table(lines), *more])
+
+
+def _rounding_text(record: dict[str, Any]) -> str:
+    """Say where differences of rounding come from, and what to do about them."""
+    gates = [
+        f'GateRule(Lockstep({_above(row["error"])}), fields="{row["path"]}")'
+        for row in record["context"]["largest"]
+        if isinstance(row["error"], float)
+    ]
+    why = (
+        "Such differences come from a product and a sum that the compiler fuses into one rounding, "
+        "a division by a constant that it turns into a product, sums in another order, or a state "
+        "kept in float32 where the reference has float64. Compute in the reference's precision and "
+        "order, or declare gates that allow what was measured:"
+    )
+    if not any(row["error"] for row in record["context"]["largest"]):
+        why = (
+            "Only signs of zeros differ: a product with a negative number, or a negation, gives "
+            "-0. Where neither value is printed or divided by, declare that both are one:"
+        )
+    return "\n".join(["## Rounding", why, *[f"`{gate}`" for gate in gates[:8]]])
+
+
+def _above(size: float) -> str:
+    """Return a gate's argument: a round number that leaves a measured error some room."""
+    if not size:
+        return "signed_zeros=False"
+    power = 10.0 ** math.floor(math.log10(2 * size))
+    return f"atol={next(step * power for step in (1, 2, 5, 10) if step * power >= 2 * size):g}"
 
 
 def _call_text(call: dict[str, Any]) -> str:

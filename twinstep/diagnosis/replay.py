@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twinstep.compare.arrays import Rules
+from twinstep.compare.rounding import relaxed
 from twinstep.diagnosis import report
 from twinstep.diagnosis.case import Case
 from twinstep.diagnosis.diagnose import diagnose
@@ -40,6 +41,8 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
         dtype=runner.dtype,
         platform=runner.platform,
     )
+    context = Context.from_json(record["context"])
+    rules = relaxed(rules, dict(context.relaxed))
     oracle = OracleProcess(subject)
     try:
         diagnosis = diagnose(case, oracle, runner, rules)
@@ -47,7 +50,7 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
         oracle.close()
     if diagnosis.answer.agrees:
         return None
-    return report.build(pair, diagnosis, Context.from_json(record["context"]))
+    return report.build(pair, diagnosis, context)
 
 
 def _subject(record: dict[str, Any]) -> EnvVariant:

@@ -6,6 +6,7 @@ its canonical JSON, so that the same bug has the same name. markdown.py writes t
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import numpy as np
 
 from twinstep import __version__
 from twinstep._lib.json_values import text_of, to_json
+from twinstep.compare.arrays import ulps
+from twinstep.compare.rounding import Largest
 from twinstep.contract import Contract, canonical_json
 from twinstep.diagnosis import schema
 from twinstep.diagnosis.case import (
@@ -42,6 +45,9 @@ class Context:
     shrunk_from: length of the episode before shrinking (0 if nothing was shrunk).
     minimal: True if shrinking completed; False if it did not, or nothing was shrunk.
     note: one more sentence, if any.
+    largest: the largest difference of each field, where rounding is among them.
+    relaxed: (frame path, (atol, rtol)) of the tolerances of rounding's size that the case exceeds.
+    rounding: True if no difference of any episode exceeds them.
     """
 
     level: int
@@ -52,6 +58,9 @@ class Context:
     shrunk_from: int = 0
     minimal: bool = True
     note: str = ""
+    largest: tuple[Largest, ...] = ()
+    relaxed: tuple[tuple[str, tuple[float, float]], ...] = ()
+    rounding: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -64,6 +73,9 @@ class Context:
             "shrunk_from": self.shrunk_from,
             "minimal": self.minimal,
             "note": self.note,
+            "largest": [to_plain(each) for each in self.largest],
+            "relaxed": {path: list(both) for path, both in self.relaxed},
+            "rounding": self.rounding,
         }
 
     @classmethod
@@ -78,7 +90,22 @@ class Context:
             data["shrunk_from"],
             data["minimal"],
             data["note"],
+            tuple(_largest(row) for row in data.get("largest", ())),
+            tuple((path, (a, r)) for path, (a, r) in data.get("relaxed", {}).items()),
+            data.get("rounding", False),
         )
+
+
+def to_plain(each: Largest) -> dict[str, Any]:
+    """Return a field's largest difference as JSON has it; infinity as text."""
+    values = dataclasses.asdict(each)
+    sizes = {name: to_json(np.float64(values[name])) for name in ("error", "ulps")}
+    return values | sizes | {"first": list(each.first)}
+
+
+def _largest(row: dict[str, Any]) -> Largest:
+    sizes = {name: float(row[name]) for name in ("error", "ulps")}
+    return Largest(**{**row, **sizes, "first": tuple(row["first"])})
 
 
 def build(pair: Pair, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
@@ -92,10 +119,13 @@ def build(pair: Pair, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
             "oracle": to_json(want),
             "candidate": to_json(got),
             "error": to_json(np.float64(size)),
+            "ulps": to_json(ulps(want, got)) if want.dtype.kind == "f" else None,
             "tolerance": gate.atol if not gate.rtol else f"{gate.atol} + {gate.rtol} * |oracle|",
         }
         for name, before, want, got, size, gate in elements_that_differ(contract, answer)
     ]
+    # A bug before the rounding beside it.
+    diff.sort(key=lambda row: bool(rounding_of(row)))
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "twinstep": __version__,
@@ -153,6 +183,8 @@ def headline(record: dict[str, Any]) -> str:
         return f"{who} fails level {level}: {record['context']['note']}"
     row = record["diff"][0]
     values = f"`{row['path']}` is {text_of(row['candidate'])}, oracle {text_of(row['oracle'])}"
+    if words := rounding_of(row):
+        values += f" ({words})"
     if kind == "module":
         return f"{who} fails level {level}: {values}, in module {record['case']['module']}"
     if kind == "restart":
@@ -161,6 +193,18 @@ def headline(record: dict[str, Any]) -> str:
         return f"{who} fails level {level}: {values}, at reset"
     steps = sum(count for _, count in record["case"]["actions"])
     return f"{who} fails level {level}: {values}, at step {record['step']} of {steps}"
+
+
+#: Ulps below which an error is told as rounding.
+ROUNDING = 1000
+
+
+def rounding_of(row: dict[str, Any]) -> str:
+    """Return the size of a difference of rounding in words, "" for any other."""
+    apart = row.get("ulps")
+    if not isinstance(apart, float) or apart >= ROUNDING:
+        return ""
+    return f"{apart:.0f} ulp" if apart else "zeros of other sign"
 
 
 def has_case(record: dict[str, Any]) -> bool:

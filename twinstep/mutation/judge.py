@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from twinstep.compare.lockstep import Outcome
+from twinstep.compare.lockstep import Outcome, check_episodes
 from twinstep.diagnosis.case import Case
 from twinstep.errors import CandidateBroken, OracleFailed
 from twinstep.mutation.cached_oracle import RememberingReference
@@ -24,6 +24,7 @@ from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.suite_checks import checks
 from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project.registry import Pair
+from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import broken_by
 from twinstep.testing.harness import Divergence, Lab
 
@@ -46,6 +47,10 @@ class MutantNoticed(Exception):  # noqa: N818 - the wanted outcome of a check
 
 class QuickLab(Lab):
     """A lab whose checks stop at the first difference."""
+
+    def require_lockstep(self, traces: TraceSet) -> None:
+        """Raise MutantNoticed if any recorded episode diverges."""
+        self.require_equal(check_episodes(self.runner, traces, self.rules.lockstep()))
 
     def require_equal(self, outcome: Outcome) -> None:
         """Raise MutantNoticed if any episode diverged."""

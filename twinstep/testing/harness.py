@@ -17,7 +17,8 @@ import numpy as np
 
 from twinstep._lib.memory import keep_freed_memory
 from twinstep.compare.arrays import Rules, frames_differ
-from twinstep.compare.lockstep import Outcome
+from twinstep.compare.lockstep import FirstDifference, Outcome, check_episodes
+from twinstep.compare.rounding import is_rounding, largest_differences, relaxed, tolerances
 from twinstep.contract import Contract, Module
 from twinstep.diagnosis import report
 from twinstep.diagnosis.case import Answer, Case, ask
@@ -376,14 +377,43 @@ class Lab:
         }
         return held
 
+    def require_lockstep(self, traces: TraceSet) -> None:
+        """Replay every recorded episode; fail with a report of the simplest bug that differs.
+
+        An episode whose first difference is more than rounding comes first, then one in which a
+        larger difference follows, last one in which rounding is all there is.
+        """
+        runner, rules = self.runner, self.rules
+        outcome = check_episodes(runner, traces, rules.lockstep())
+        if all(not is_rounding(self.contract, d.miss.paths) for d in outcome.divergences):
+            return self.require_equal(outcome)
+        allowed = tolerances(self.contract, traces, runner.dtype)
+        wide = relaxed(rules, allowed)
+        beyond = check_episodes(runner, traces, wide.lockstep())
+        table = tuple(largest_differences(runner, traces, rules))
+        at_once = {(d.episode, d.miss.step) for d in beyond.divergences}
+        larger = [d for d in outcome.divergences if (d.episode, d.miss.step) in at_once]
+        if larger:
+            return self._require(outcome, outcome.shortest_of(larger), rules, largest=table)
+        if not beyond.divergences:
+            more = {"largest": table, "rounding": True, "note": _ROUNDING}
+            return self._require(outcome, outcome.shortest, rules, **more)
+        note = (
+            "Each begins with a difference of rounding's size; this is the first that is larger, "
+            f"in {len(beyond.divergences)} of them."
+        )
+        more = {"largest": table, "relaxed": tuple(sorted(allowed.items())), "note": note}
+        return self._require(outcome, beyond.shortest, wide, **more)
+
     def require_equal(self, outcome: Outcome) -> None:
         """Fail with a report of the shortest divergence, if there is one.
 
         An episode is shrunk first, unless the traces were imported: that asks the oracle.
         """
-        if not outcome.divergences:
-            return
-        shortest = outcome.shortest
+        if outcome.divergences:
+            self._require(outcome, outcome.shortest, self.rules)
+
+    def _require(self, outcome: Outcome, found: FirstDifference, rules: Rules, **more: Any) -> None:
         clusters = Counter(d.miss.paths for d in outcome.divergences)
         context = self._context(
             counts=(
@@ -392,22 +422,21 @@ class Lab:
                 ("steps", outcome.steps),
             ),
             clusters=tuple(sorted(clusters.items(), key=lambda c: (-c[1], c[0]))),
+            **more,
         )
         if self.reference.harness.imported:
-            raise Divergence(self._bare(context, shortest))
-        if shortest.kind != "episode":
-            case = Case(shortest.kind, shortest.start, shortest.actions, shortest.state)
-            self._fail(case, context)
+            raise Divergence(self._bare(context, found))
+        if found.kind != "episode":
+            case = Case(found.kind, found.start, found.actions, found.state)
+            self._fail(case, context, rules)
         self.reference.harness.settings.progress(f"shrinking {self.pair.label}")
-        case, small = shrink_episode(shortest, self.oracle, self.runner, self.rules)
-        self._fail(
-            case,
-            dataclasses.replace(context, shrunk_from=small.before, minimal=small.minimal),
-        )
+        case, small = shrink_episode(found, self.oracle, self.runner, rules)
+        context = dataclasses.replace(context, shrunk_from=small.before, minimal=small.minimal)
+        self._fail(case, context, rules)
 
     def fail_with_case(self, case: Case, note: str = "") -> None:
         """Always fail, with a report of this case, in which a check has found a difference."""
-        self._fail(case, self._context(note=note, minimal=False))
+        self._fail(case, self._context(note=note, minimal=False), self.rules)
 
     def require_same(
         self,
@@ -432,8 +461,8 @@ class Lab:
         case = Case("episode", _no_start(), np.zeros((0,), np.int32))
         raise Divergence(self._record(case, _silent(), self._context(note=note, minimal=False)))
 
-    def _fail(self, case: Case, context: Context) -> None:
-        found = diagnose(case, self.oracle, self.runner, self.rules)
+    def _fail(self, case: Case, context: Context, rules: Rules) -> None:
+        found = diagnose(case, self.oracle, self.runner, rules)
         if found.answer.agrees:
             begin = context.note.replace("; the first:", ".")
             note = " ".join(filter(None, (begin, self._why_not_again(case))))
@@ -459,12 +488,16 @@ class Lab:
             f"First at step {worst.miss.step} in {', '.join(worst.miss.paths)}. Traces were "
             "imported: shrinking and the module's name need the oracle."
         )
+        note = " ".join(filter(None, (context.note, note)))
         case = Case(worst.kind, worst.start, worst.actions, worst.state)
         context = dataclasses.replace(context, note=note, minimal=False)
         return self._record(case, _silent(), context)
 
     def _context(self, **more: Any) -> Context:
         return Context(self.level, self.test, self.driver, **more)
+
+
+_ROUNDING = "Every difference is of rounding's size."
 
 
 def _silent() -> Answer:

@@ -232,6 +232,8 @@ def _gate(gate: Gate | Horizon | Averages) -> str:
     match gate:
         case Lockstep(atol, rtol) if gate.exact:
             return "equal to the bit"
+        case Lockstep(0.0, 0.0):
+            return "equal to the bit, but for the sign of a zero"
         case Lockstep(atol, rtol):
             bound = f"{atol:g}" + (f" + {rtol:g} * abs(reference)" if rtol else "")
             return f"abs(candidate - reference) <= {bound}"

@@ -1,0 +1,109 @@
+"""Rounding and bugs are told apart; on the toy `glide`, where rounding hides a wall's bug."""
+
+import pytest
+
+from twinstep.compare.rounding import largest_differences
+from twinstep.diagnosis import markdown, report
+from twinstep.diagnosis.replay import replay
+from twinstep.frames import take_lanes
+from twinstep.inputs.batching import chunk_lanes
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.testing.harness import Divergence, Harness, RunSettings
+from twinstep.tests.toys.glide import GLIDE
+
+
+@pytest.fixture(scope="module")
+def lab_of(tmp_path_factory):
+    """A function from a candidate's and a variant's name to the lab."""
+    folder = tmp_path_factory.mktemp("glide")
+    declared = '[tool.twinstep.envs]\nglide = "twinstep.tests.toys.glide:GLIDE"\n'
+    (folder / "pyproject.toml").write_text(declared)
+    harness = Harness(RunSettings(episodes=200))
+    candidates = {ref.name: ref for ref in GLIDE.candidates}
+    variants = {variant.name: variant for variant in GLIDE.variants}
+
+    def made(candidate, variant="bits"):
+        return harness.lab(Pair(EnvVariant(GLIDE, variants[variant]), candidates[candidate]))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)  # the oracle's process finds the toy by its name
+        yield made
+        harness.close()
+
+
+def _record(lab):
+    with pytest.raises(Divergence) as failed:
+        lab.require_lockstep(lab.traces("random"))
+    return failed.value.record
+
+
+def test_a_bug_comes_before_the_rounding_that_every_episode_begins_with(lab_of):
+    record = _record(lab_of("bounces"))
+    assert record["diff"][0]["path"] == "state.v"
+    assert abs(record["diff"][0]["error"]) > 1e-3
+    assert record["step"] > 1
+    assert record["one_step"] is True
+    text = markdown.markdown(record)
+    assert "Each begins with a difference of rounding's size; this is the first" in text
+    assert "agree: obs.x=" in text, "the wall, which is the cause, is not shown"
+    assert "## Rounding" not in text
+
+
+def test_a_report_of_what_rounding_hid_is_replayed_byte_for_byte(lab_of):
+    record = _record(lab_of("bounces"))
+    again = replay(record)
+    assert again is not None
+    assert report.encode(again) == report.encode(record)
+
+
+def test_where_rounding_is_all_the_report_says_so_and_proposes_gates_that_hold(lab_of):
+    lab = lab_of("rounds")
+    record = _record(lab)
+    assert "(1 ulp)" in report.headline(record)
+    text = markdown.markdown(record)
+    assert "Every difference is of rounding's size." in text
+    rows = {row["path"]: row for row in record["context"]["largest"]}
+    assert set(rows) == {"obs", "reward", "state.x", "state.v"}
+    for path, row in rows.items():
+        (line,) = [line for line in text.splitlines() if f'fields="{path}")`' in line]
+        allowed = float(line.partition("atol=")[2].partition(")")[0])
+        assert row["error"] < allowed < 20 * row["error"]
+
+
+def test_the_largest_difference_is_that_of_all_episodes_beyond_the_first_divergence(lab_of):
+    lab = lab_of("bounces")
+    traces = lab.traces("random")
+    found = {each.path: each for each in largest_differences(lab.runner, traces, lab.rules)}
+    plays = [
+        (take_lanes(chunk.starts, lane), chunk.actions_of(lane))
+        for chunk in traces.chunks()
+        for lane in range(chunk.lanes)
+    ]
+    both = list(zip(lab.oracle.replays(plays), lab.runner.replays(plays), strict=True))
+    far = []
+    for path in ("state.v", "state.x"):
+        worst, steps = (-1.0, 0, 0), 0
+        for episode, ((want, _, _), got) in enumerate(both):
+            size = abs(want[path] - got[path])
+            steps += int((want[path].view("u8") != got[path].view("u8")).sum())
+            worst = max(worst, (float(size.max()), -episode, -int(size.argmax())))
+        assert (found[path].error, -found[path].episode, -found[path].step) == worst
+        assert found[path].steps == steps
+        assert found[path].compared == traces.total("steps") + traces.total("episodes")
+        far.append(-worst[1])
+    assert max(far) >= chunk_lanes(lab.contract), "no largest difference lies beyond one chunk"
+
+
+def test_zeros_of_other_sign_are_named_and_may_be_declared_one(lab_of):
+    record = _record(lab_of("zero"))
+    assert "(zeros of other sign)" in report.headline(record)
+    assert 'Lockstep(signed_zeros=False), fields="obs")' in markdown.markdown(record)
+    for row in record["context"]["largest"]:
+        assert [row["episode"], row["step"]] == row["first"]
+    lab = lab_of("zero", "zeros")
+    lab.require_lockstep(lab.traces("random"))
+
+
+def test_one_value_for_both_zeros_allows_nothing_else(lab_of):
+    record = _record(lab_of("rounds", "zeros"))
+    assert "(1 ulp)" in report.headline(record)

@@ -1,0 +1,139 @@
+"""Tell rounding from bugs: the largest difference of each field, and rules that let rounding pass.
+
+An episode's first difference is often one of rounding. What is wrong with a port comes later in
+it, or in others: rules with a tolerance of rounding's size find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from twinstep.compare.arrays import Rules, differs, error, ulps
+from twinstep.contract import Contract
+from twinstep.gates import Lockstep
+from twinstep.inputs.batching import WINDOW, chunk_lanes
+from twinstep.reference.trace_file import ChunkFile
+from twinstep.reference.trace_set import TraceSet
+from twinstep.runner.runner import Runner
+
+#: The share of a field's largest value that rounding may reach within an episode, by dtype.
+SHARES = {"float32": 1e-4, "float64": 1e-9}
+
+
+@dataclass
+class Largest:
+    """One field's differences from the reference over whole episodes, never corrected.
+
+    steps: frames that differ, of `compared`. error, ulps: the largest. episode, step: where it is.
+    first: (episode, step) of the first difference.
+    """
+
+    path: str
+    steps: int
+    compared: int
+    error: float
+    ulps: float
+    episode: int
+    step: int
+    first: tuple[int, int]
+
+
+def is_rounding(contract: Contract, paths: Iterable[str]) -> bool:
+    """Return whether all of these frame paths hold floats: only these can differ by rounding."""
+    layout = contract.layout()
+    return all(layout[path][0].kind == "f" for path in paths)
+
+
+def tolerances(contract: Contract, traces: TraceSet, dtype: str) -> dict[str, tuple[float, float]]:
+    """Return frame path -> (atol, rtol) beyond which a difference is more than rounding.
+
+    dtype: the candidate's. Every float field that is compared has them; atol is a share of the
+    largest finite value that the recorded episodes show.
+    """
+    layout = contract.layout()
+    paths = [path for path in contract.compared_paths() if layout[path][0].kind == "f"]
+    largest = dict.fromkeys(paths, 0.0)
+    for chunk in traces.chunks():
+        for number in range(chunk.windows):
+            for path, values in chunk.window(number, paths).items():
+                finite = np.where(np.isfinite(values), np.abs(values), 0)
+                largest[path] = max(largest[path], float(finite.max(initial=0.0)))
+    found = {}
+    for path, most in largest.items():
+        share = max(SHARES.get(str(layout[path][0]), 1e-9), SHARES.get(dtype, 1e-9))
+        found[path] = (share * most, share)
+    return found
+
+
+def relaxed(rules: Rules, allowed: dict[str, tuple[float, float]]) -> Rules:
+    """Return the rules with at least these tolerances (atol, rtol) where lockstep compares."""
+    gates = dict(rules.gates)
+    for path, (atol, rtol) in allowed.items():
+        gate = gates.get(path)
+        if isinstance(gate, Lockstep):
+            gates[path] = Lockstep(max(gate.atol, atol), max(gate.rtol, rtol))
+    return Rules(gates, rules.outputs, rules.named, rules.placed)
+
+
+def largest_differences(runner: Runner, traces: TraceSet, rules: Rules) -> list[Largest]:
+    """Return the largest difference of each field that lockstep compares, in frame order.
+
+    Fields of which a recording holds only digests, as of pictures, are left out.
+    """
+    found: dict[str, Largest] = {}
+    before = frames = 0
+    for chunk in traces.chunks():
+        paths = [path for path in rules.lockstep() if not chunk.has_digest(path)]
+        lanes = chunk_lanes(runner.contract)
+        parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
+        for number, got in enumerate(parts):
+            first = 0 if number == 0 else (number - 1) * WINDOW + 1
+            valid = np.arange(first, first + len(got["reward"]))[:, None] <= chunk.lengths[None]
+            for path, want in _rows(chunk, number, paths).items():
+                _note(found, path, want, got[path], valid, before, first)
+        before += chunk.lanes
+        frames += int(chunk.lengths.sum()) + chunk.lanes
+    for each in found.values():
+        each.compared = frames
+    return [found[path] for path in rules.lockstep() if path in found]
+
+
+def _rows(chunk: ChunkFile, number: int, paths: list[str]) -> dict[str, np.ndarray]:
+    """Return the recorded rows of a candidate's part: frame 0 alone, then window by window."""
+    rows = (slice(0, 1), slice(1, None), slice(None))[min(number, 2)]
+    read = chunk.new_rows(max(number - 1, 0), paths)
+    return {path: values[rows] for path, values in read.items()}
+
+
+def _note(
+    found: dict[str, Largest],
+    path: str,
+    want: np.ndarray,
+    got: np.ndarray,
+    valid: np.ndarray,
+    before: int,
+    first: int,
+) -> None:
+    """Add one part's differences of a field; want, got: [T, N, ...], valid: bool[T, N]."""
+
+    def worst(values: np.ndarray) -> np.ndarray:
+        return np.where(valid, values.reshape(*valid.shape, -1).max(-1), -1.0)
+
+    wrong = worst(differs(want, got, Lockstep()).astype(np.float64)) > 0
+    if not wrong.any():
+        return
+    size = worst(error(want, got))
+    apart = worst(ulps(want, got)) if want.dtype.kind == "f" else size
+    begin, who = (int(place) for place in np.argwhere(wrong)[0])
+    held = found.setdefault(
+        path, Largest(path, 0, 0, -1.0, 0.0, 0, 0, (before + who, first + begin))
+    )
+    held.steps += int(wrong.sum())
+    held.ulps = max(held.ulps, float(apart.max()))
+    size = np.where(wrong, size, -1.0)
+    row, lane = (int(place) for place in np.unravel_index(int(size.argmax()), size.shape))
+    if size[row, lane] > held.error:
+        held.error, held.episode, held.step = float(size[row, lane]), before + lane, first + row
