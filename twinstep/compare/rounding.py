@@ -74,8 +74,26 @@ def relaxed(rules: Rules, allowed: dict[str, tuple[float, float]]) -> Rules:
     for path, (atol, rtol) in allowed.items():
         gate = gates.get(path)
         if isinstance(gate, Lockstep):
-            gates[path] = Lockstep(max(gate.atol, atol), max(gate.rtol, rtol))
+            gates[path] = _widened(gate, atol, rtol)
     return Rules(gates, rules.outputs, rules.named, rules.placed)
+
+
+def _widened(gate: Lockstep, atol: float, rtol: float) -> Lockstep:
+    return Lockstep(max(gate.atol, atol), max(gate.rtol, rtol))
+
+
+def tolerant(rules: Rules, contract: Contract, atol: float, rtol: float) -> Rules:
+    """Return the rules with at least this tolerance wherever floats are compared."""
+    floats = {path: (atol, rtol) for path in rules.gates if is_rounding(contract, [path])}
+    placed = relaxed(Rules(rules.placed, {}, (), {}), floats).gates
+    outputs = {
+        (module.name, output.name): _widened(rules.outputs[module.name, output.name], atol, rtol)
+        for module in contract.modules
+        for output in module.outputs
+        if np.dtype(output.dtype).kind == "f"
+    }
+    wide = relaxed(rules, floats)
+    return Rules(wide.gates, rules.outputs | outputs, rules.named, placed)
 
 
 def largest_differences(runner: Runner, traces: TraceSet, rules: Rules) -> list[Largest]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twinstep.compare.arrays import Rules
-from twinstep.compare.rounding import relaxed
+from twinstep.compare.rounding import relaxed, tolerant
 from twinstep.diagnosis import report
 from twinstep.diagnosis.case import Case
 from twinstep.diagnosis.diagnose import diagnose
@@ -42,6 +42,8 @@ def replay(record: dict[str, Any]) -> dict[str, Any] | None:
         platform=runner.platform,
     )
     context = Context.from_json(record["context"])
+    if context.tolerance:
+        rules = tolerant(rules, subject.contract, *context.tolerance)
     rules = relaxed(rules, dict(context.relaxed))
     oracle = OracleProcess(subject)
     try:

@@ -47,7 +47,7 @@ class Context:
     note: one more sentence, if any.
     largest: the largest difference of each field, where rounding is among them.
     relaxed: (frame path, (atol, rtol)) of the tolerances of rounding's size that the case exceeds.
-    rounding: True if no difference of any episode exceeds them.
+    rounding: True if no difference of any episode exceeds them. tolerance: the run's own, or None.
     """
 
     level: int
@@ -61,6 +61,7 @@ class Context:
     largest: tuple[Largest, ...] = ()
     relaxed: tuple[tuple[str, tuple[float, float]], ...] = ()
     rounding: bool = False
+    tolerance: tuple[float, float] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -76,6 +77,7 @@ class Context:
             "largest": [to_plain(each) for each in self.largest],
             "relaxed": {path: list(both) for path, both in self.relaxed},
             "rounding": self.rounding,
+            "tolerance": list(self.tolerance) if self.tolerance else None,
         }
 
     @classmethod
@@ -93,6 +95,7 @@ class Context:
             tuple(_largest(row) for row in data.get("largest", ())),
             tuple((path, (a, r)) for path, (a, r) in data.get("relaxed", {}).items()),
             data.get("rounding", False),
+            tuple(data["tolerance"]) if data.get("tolerance") else None,
         )
 
 

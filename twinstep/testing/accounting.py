@@ -20,6 +20,8 @@ def notes_of(lab: Lab) -> dict[str, Any]:
     if not lab.facts:
         lab.facts = facts_of(lab.pair, harness.settings.seeds, bool(harness.imported))
     known = dict(lab.facts)
+    if harness.settings.tolerance:
+        known["tolerance"] = "{:g} + {:g} * |oracle|".format(*harness.settings.tolerance)
     if made:
         gates = {path: repr(gate) for path, gate in lab.rules.gates.items()}
         for named in lab.rules.named:
@@ -143,6 +145,8 @@ def _verdict_word(pair: dict[str, Any]) -> str:
     if not pair["compared"] or not steps:
         played = pair["levels"].get("level4", {}).get("passed")
         return "not verified step by step; policies score alike" if played else "not verified"
+    if pair.get("tolerance"):
+        return f"not verified; within {pair['tolerance']}"
     word = "equal in part" if pair["missing"] else "equal"
     return f"{word} (imported traces)" if pair["imported"] else word
 

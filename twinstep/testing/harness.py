@@ -18,7 +18,13 @@ import numpy as np
 from twinstep._lib.memory import keep_freed_memory
 from twinstep.compare.arrays import Rules, frames_differ
 from twinstep.compare.lockstep import FirstDifference, Outcome, check_episodes
-from twinstep.compare.rounding import is_rounding, largest_differences, relaxed, tolerances
+from twinstep.compare.rounding import (
+    is_rounding,
+    largest_differences,
+    relaxed,
+    tolerances,
+    tolerant,
+)
 from twinstep.contract import Contract, Module
 from twinstep.diagnosis import report
 from twinstep.diagnosis.case import Answer, Case, ask
@@ -67,13 +73,14 @@ class NeedsOracle(Exception):
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How a run was asked for."""
+    """How a run was asked for. tolerance: (ABS, REL) that floats may be off beside their gates."""
 
     episodes: int = 100
     seeds: str = "public"
     full_budget: bool = False
     isolate: bool = False
     progress: Callable[[str], None] = lambda text: None
+    tolerance: tuple[float, float] | None = None
 
 
 @dataclass
@@ -355,14 +362,16 @@ class Lab:
 
     @property
     def rules(self) -> Rules:
-        """The gates that hold for this candidate here."""
+        """The gates that hold for this candidate in this run."""
         runner = self.runner
-        return Rules.of(
+        rules = Rules.of(
             self.contract,
             candidate=self.pair.candidate.name,
             dtype=runner.dtype,
             platform=runner.platform,
         )
+        tolerance = self.reference.harness.settings.tolerance
+        return rules if tolerance is None else tolerant(rules, self.contract, *tolerance)
 
     def traces(self, driver: str, episodes: int = 0) -> TraceSet:
         """Return recorded episodes of a driver and note what they cover."""
@@ -494,7 +503,8 @@ class Lab:
         return self._record(case, _silent(), context)
 
     def _context(self, **more: Any) -> Context:
-        return Context(self.level, self.test, self.driver, **more)
+        tolerance = self.reference.harness.settings.tolerance
+        return Context(self.level, self.test, self.driver, tolerance=tolerance, **more)
 
 
 _ROUNDING = "Every difference is of rounding's size."

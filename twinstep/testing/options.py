@@ -57,6 +57,12 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "episodes per driver at level 3 (default 100)",
         "dest": "twinstep_episodes",
     },
+    "tolerance": _text(
+        "",
+        "ABS[,REL]",
+        "for a first look: floats may be off by ABS + REL * |oracle|; no verdict of equality",
+        "twinstep_tolerance",
+    ),
     "seeds": {
         "choices": SEED_KINDS,
         "default": "public",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -121,8 +122,25 @@ def _harness(config: pytest.Config) -> Harness:
         option.twinstep_full,
         option.twinstep_isolate,
         lambda text: _progress(config, text),
+        _tolerance(option.twinstep_tolerance),
     )
     return Harness(settings, imported)
+
+
+def _tolerance(given: str) -> tuple[float, float] | None:
+    """Read --tolerance. UserError if it is not one or two numbers of at least 0."""
+    if not given:
+        return None
+    try:
+        most, *rest = (float(part) for part in given.split(","))
+        share = rest[0] if rest else 0.0
+        if len(rest) > 1 or not (0 <= most < math.inf and 0 <= share < math.inf):
+            raise ValueError
+    except ValueError:
+        raise UserError(
+            f"--tolerance {given}: ABS or ABS,REL, numbers of at least 0, as in 1e-6,1e-5"
+        ) from None
+    return most, share
 
 
 def _progress(config: pytest.Config, text: str) -> None:
@@ -147,6 +165,11 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         f"twinstep {__version__}: seeds {option.twinstep_seeds}, "
         f"{option.twinstep_episodes} episodes a driver"
     ]
+    if option.twinstep_tolerance:
+        lines.append(
+            f"  --tolerance {option.twinstep_tolerance}: a first look; gates in the contract make "
+            "a verdict of it"
+        )
     lines += [f"  --{n} belongs to another plugin: write --twinstep-{n}" for n in _taken(config)]
     lines += copies.elsewhere(run.pairs, Path.cwd())
     shown: dict[str, list[Pair]] = {}
