@@ -20,10 +20,10 @@ def project(tmp_path_factory, toy_cache):
     return made
 
 
-def _ran(project, wanted, *candidates, suite):
-    options = [word for name in candidates for word in ("--candidate", name)]
+def _ran(project, wanted, *candidates, suite, options=()):
+    chosen = [word for name in candidates for word in ("--candidate", name)]
     levels = ("-m", "level1 or level2 or level3", "--episodes", "10", "-k", wanted)
-    return project.pytest(*levels, *options, suite=suite, env="wander")
+    return project.pytest(*levels, *chosen, *options, suite=suite, env="wander")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,13 @@ def test_one_cause_is_one_entry_of_the_summary_with_the_replay(beside):
     assert "fails level 3: `reward` is" in told
     assert " more of it" in told
     assert told.count("twinstep replay") == 1
+
+
+def test_whole_episodes_are_asked_before_the_adapters_that_show_no_witness(project):
+    wanted = "episodes_match or adapters or shipped"
+    run = _ran(project, wanted, "longer", suite="rollouts", options=["-x"])
+    assert "test_episodes_match[wander@exact-longer-random]" in run.text
+    assert "1 failed" in run.text
 
 
 @pytest.fixture(scope="module")

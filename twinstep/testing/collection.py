@@ -146,10 +146,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in ours:
         if item.get_closest_marker("recompiles") and _pair(item).candidate.slow_to_compile:
             item.add_marker("slow")
+    _put_witnesses_first(items, ours)
     dropped = {item for item in ours if not _is_wanted(item, config)}
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]
+
+
+#: Files whose failures have no witness of their own: a wrong step fails most of their tests.
+_LATE = frozenset({"test_adapters.py", "test_shipped.py"})
+
+
+def _put_witnesses_first(items: list[pytest.Item], ours: list[pytest.Item]) -> None:
+    """Let `-x` stop at an episode that can be shrunk, not at an adapter that shows its end."""
+    mine = set(ours)
+    ordered = iter(
+        sorted(ours, key=lambda item: in_the_suite(item.path) and item.path.name in _LATE)
+    )
+    items[:] = [next(ordered) if item in mine else item for item in items]
 
 
 def is_ours(item: pytest.Item) -> bool:
