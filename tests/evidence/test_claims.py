@@ -11,7 +11,7 @@ from tools.evidence import bench_results, paper, verify_claims
 from tools.evidence.command import main as evidence_main
 from tools.evidence.results import Results, results
 from twinstep import cli
-from twinstep.bench import command
+from twinstep.bench import claims, command
 from twinstep.cli import main
 from twinstep.oracles.pong import upstream
 from twinstep.project import registry
@@ -79,6 +79,29 @@ def test_a_claim_that_does_not_hold_fails(claimed, capsys):
     assert evidence_main(["--verify-claims", "--out", str(folder)]) == 1
     assert "pong: FAILS  fs1, 1 thread, 1024 lanes, jax to the best" in capsys.readouterr().out
     assert evidence_main(["--verify-claims", "--out", str(folder), "--slack", "30"]) == 0
+
+
+@pytest.mark.parametrize("part", ["cpu", "isa"])
+def test_on_another_machine_a_claim_to_be_faster_must_hold_and_not_its_number(part):
+    then = committed("pong.json")
+    now = copy.deepcopy(then)
+    now["machine"][part] = ["another"]
+    ratio = next(
+        result["ratio"]["plain"]
+        for result in now["cells"][0]["results"]
+        if result["backend"] == "rust" and result["ratio"]["plain"]["min"] > 2
+    )
+    ratio["median"] = 1.1
+    lines, failed = claims.compare(then, now, 0.25)
+    assert not failed
+    (line,) = [line for line in lines if "claimed on another machine" in line]
+    assert line.startswith("holds  fs1, 1 thread")
+    assert "; 1 of them with other numbers, on another machine" in lines[-2]
+    ratio["median"] = 0.9
+    assert len(claims.compare(then, now, 0.25)[1]) == 1
+    ratio["median"] = 1.1
+    now["machine"] = then["machine"]
+    assert len(claims.compare(then, now, 0.25)[1]) == 1
 
 
 def test_a_claim_that_is_exceeded_holds_and_says_so(claimed, capsys):
