@@ -30,7 +30,7 @@ POLICIES = [
     Policy(5, Discrete(3), (16,), memory=12),
 ]
 #: More of it than of a small network on any machine.
-SLOW = 0.02
+SLOW = 0.03
 
 
 class Slowed:
@@ -63,7 +63,7 @@ def _shares(arena, rounds=9):
 def test_a_slow_environment_outside_jax_has_the_greater_share():
     quick, _ = _shares(tasks.OnHost(tasks.make("cue")))
     slow, taken = _shares(tasks.OnHost(tasks.make("cue"), SLOW))
-    assert slow > 0.8 > quick
+    assert slow > 0.6 > quick
     for each in taken:
         assert each.whole == each.clocked
         assert each.environment >= SLOW * SMALL.steps
