@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import importlib.util
 import re
 from pathlib import Path
@@ -39,15 +41,35 @@ def line_of(path: str, symbol: str) -> int:
 
 
 def line_in(text: str, symbol: str) -> int:
-    """Return the line of a text that defines a symbol, 0 if none does."""
+    """Return the line of a text that defines a symbol, 0 if none does.
+
+    symbol: a function or class, or `Class.method` in Python, any depth. A bare name means the
+    module's own definition where it has one, else the first of that name anywhere.
+    """
     if not symbol:
         return 0
-    name = re.escape(symbol)
+    with contextlib.suppress(SyntaxError, ValueError):  # no Python
+        return _python_line(ast.parse(text), symbol)
+    name = re.escape(symbol.rpartition(".")[2])
     defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
     for number, line in enumerate(text.splitlines(), 1):
         if defined.match(line):
             return number
     return 0
+
+
+def _python_line(tree: ast.Module, symbol: str) -> int:
+    definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    scope: ast.AST = tree
+    for name in symbol.split("."):
+        inside = [node for node in ast.iter_child_nodes(scope) if isinstance(node, definition)]
+        found = [node for node in inside if node.name == name]
+        if not found and "." not in symbol:
+            found = [n for n in ast.walk(tree) if isinstance(n, definition) and n.name == name]
+        if not found:
+            return 0
+        scope = found[0]
+    return scope.lineno  # type: ignore[attr-defined]
 
 
 def candidate_source(record: dict[str, Any], most: int = 40) -> str:
@@ -62,8 +84,10 @@ def candidate_source(record: dict[str, Any], most: int = 40) -> str:
     lines = file.read_text().splitlines()
     begin = int(line) - 1
     body = lines[begin : begin + most]
+    depth = len(body[0]) - len(body[0].lstrip()) if body else 0
     for number, text in enumerate(body[1:], 1):
-        if text and not text[0].isspace() and not text.startswith((")", "}")):
+        outside = text.strip() and len(text) - len(text.lstrip()) <= depth
+        if outside and not text.lstrip().startswith((")", "}", "]")):
             body = body[:number]
             break
     while body and not body[-1].strip():
