@@ -36,7 +36,7 @@ def _others(subject, name):
     return [p for p in registry.pairs(subject) if p.candidate.name != name and not p.probe.problem]
 
 
-_is_saved = pytest.mark.needs("candidate.load", "shipped.frame")
+_is_saved = pytest.mark.needs("candidate.load", "shipped.frame", "contract.state")
 MODES = ["same-step", *(pytest.param(m, marks=_recompiles) for m in VIEWS if m != "same-step")]
 
 

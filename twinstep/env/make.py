@@ -172,7 +172,12 @@ class Env:
             return self._rollout(state, with_players(self.contract, self._array(actions), 2))
 
     def frame(self, state: Any) -> Frame:
-        """Return the present frame: the observation and all inner fields by name."""
+        """Return the present frame: the observation and all inner fields by name.
+
+        UserError where the backend has no `frame`.
+        """
+        if self.backend != ORACLE and not self.traceable and not self._shows():
+            raise UserError(f"backend '{self.backend}' of {self.id} has no `frame`")
         with self._precision():
             return self._frame(state)
 
@@ -185,7 +190,12 @@ class Env:
         return self._engine.clone(state)
 
     def save(self, state: Any) -> bytes:
-        """Return a state as bytes that any backend of this environment can restore."""
+        """Return a state as bytes that any backend of this environment can restore.
+
+        UserError where the contract names no state, or the backend does not show it.
+        """
+        if not self.contract.state:
+            raise UserError(f"the contract of {self.id} names no state: there is nothing to save")
         seed = np.asarray(getattr(state, "seed", np.zeros((0, 2), np.uint32)))
         frame = self.frame(state)
         ended = np.asarray(frame.terminated) | np.asarray(frame.truncated)
@@ -274,6 +284,9 @@ class Env:
 
     def _loads(self) -> bool:
         return self.backend != ORACLE and hasattr(self._engine._candidate, "load")
+
+    def _shows(self) -> bool:
+        return hasattr(self._engine._candidate, "frame")
 
     def _array(self, actions: Array) -> Array:
         return actions if isinstance(actions, jax.Array) else np.asarray(actions)
