@@ -109,7 +109,7 @@ class Jax(JaxCandidate):
 
     def _step(self, state, action):
         move = jnp.array([0, -1, 1], jnp.int32)[action[0]]
-        place = (state.place + move) % jnp.int32(self.places)
+        place = (state.place.astype(jnp.int32) + move) % jnp.int32(self.places)
         way = state.way + jnp.abs(move).astype(jnp.float64) * 0.5
         return State(place, way, way - place.astype(jnp.float64))
 
@@ -118,6 +118,13 @@ class LongerRing(Jax):
     """Planted: one place more."""
 
     places = PLACES + 1
+
+
+class OtherType(Jax):
+    """Planted: the place is a truth value at reset, and a number from then on."""
+
+    def _reset(self, start):
+        return super()._reset(start)._replace(place=jnp.bool_(False))
 
 
 class ByLane(Jax):
@@ -170,9 +177,10 @@ WANDER = Environment(
         CandidateRef("longer", f"{_HERE}:LongerRing"),
         CandidateRef("bylane", f"{_HERE}:ByLane"),
         CandidateRef("edge", f"{_HERE}:AtTheEdge"),
+        CandidateRef("othertype", f"{_HERE}:OtherType"),
     ),
     variants=(
-        Variant("exact", {}, candidates=("right", "longer", "bylane")),
+        Variant("exact", {}, candidates=("right", "longer", "bylane", "othertype")),
         Variant("tolerant", {"tolerant": 1}, candidates=("edge",)),
     ),
     parameters=(Parameter("tolerant", 0, "1 for a tolerance of the reward"),),

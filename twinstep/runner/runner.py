@@ -21,6 +21,7 @@ from twinstep.project.registry import Pair
 from twinstep.project.source_hash import package_folder
 from twinstep.protocols import ModuleCall, offers
 from twinstep.runner.import_guard import Isolation
+from twinstep.runner.state_types import changed_types
 
 #: Rows per batch of module calls.
 CALLS = 256
@@ -144,9 +145,12 @@ class Runner:
         length = steps if self._any_size else WINDOW
         padded = np.zeros((length, *actions.shape[1:]), actions.dtype)
         padded[:steps] = actions
-        made = self._guard(
-            "roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout")
-        )
+        try:
+            made = self._guard(
+                "roll out", lambda: _two(self.candidate.rollout(state, padded), "rollout")
+            )
+        except CandidateBroken as error:
+            raise self.explained(error) or error from error.__cause__
         state, frame = made
         named = self._checked("rollout", frame, (length, actions.shape[1]))
         return state, {path: values[:steps] for path, values in named.items()}
@@ -328,6 +332,13 @@ class Runner:
         for path in sorted(named.keys() - expected.keys()):
             if path not in self._layout and what in ("reset", "step", "rollout", "restart"):
                 raise CandidateBroken(f"{what} gave `{path}`, which the contract does not name")
+
+    def explained(self, error: Exception) -> CandidateBroken | None:
+        """Return an error as what a step does to the state's types, None if it does nothing."""
+        if changed := changed_types(self.candidate):
+            what = f"the candidate's step changes the types of its state: {changed}"
+            return CandidateBroken(what, getattr(error, "detail", ""))
+        return None
 
     def _guard(self, what: str, act: Callable[[], Any]) -> Any:
         with self.isolation:

@@ -64,6 +64,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     config, lab = item.config, item.stash.get(LAB_OF_ITEM, None)
     if lab is not None and error is not None and not isinstance(error, Divergence):
         error = broken_by(lab.pair.candidate, error) or error
+        if isinstance(error, TypeError) and lab.built is not None:
+            error = lab.built.explained(error) or error
     strict = config.option.twinstep_require or in_ci()
     absent = isinstance(error, OracleMissing) and not strict
     if isinstance(error, NeedsOracle | NeedsInProcessCandidate) or absent:
