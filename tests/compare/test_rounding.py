@@ -44,9 +44,25 @@ def test_a_bug_comes_before_the_rounding_that_every_episode_begins_with(lab_of):
     assert record["step"] > 1
     assert record["one_step"] is True
     text = markdown.markdown(record)
-    assert "Each begins with a difference of rounding's size; this is the first" in text
+    assert "begin with a difference of rounding's size. This is the shortest case of" in text
     assert "agree: obs.x=" in text, "the wall, which is the cause, is not shown"
     assert "## Rounding" not in text
+
+
+def test_shrinking_a_bug_does_not_end_in_the_rounding_of_other_episodes(lab_of):
+    """Some episodes meet the bug at once, others round before: no case may be a rounding's."""
+    record = _record(lab_of("seldom"))
+    assert record["diff"][0]["error"] > 1e-3
+    diverging = record["context"]["counts"]["diverging"]
+    assert 0 < int(record["context"]["note"].partition(" ")[0]) < diverging
+
+
+def test_where_no_episode_begins_with_rounding_nothing_is_said_of_it(lab_of):
+    record = _record(lab_of("onlybounces"))
+    assert record["diff"][0]["error"] > 1e-3
+    assert record["context"]["note"] == ""
+    assert not record["context"]["largest"]
+    assert not record["context"]["relaxed"]
 
 
 def test_a_report_of_what_rounding_hid_is_replayed_byte_for_byte(lab_of):

@@ -1,4 +1,8 @@
-"""Glide: a glider between walls. Rounding in every step hides what is wrong at a wall. A toy."""
+"""Glide: a glider between walls. Rounding in every step hides what is wrong at a wall. A toy.
+
+It claims no equality: both sides have their rules from one class, so that a candidate differs by
+what is planted in it and by nothing else.
+"""
 
 from __future__ import annotations
 
@@ -126,6 +130,19 @@ class RoundsAndBounces(Rounds):
     bounces = True
 
 
+class Bounces(Fast):
+    """Planted: the bug at the wall alone."""
+
+    bounces = True
+
+
+class RoundsSeldom(Bounces):
+    """Planted: the bug at the wall; on the right of the middle it rounds otherwise, too."""
+
+    def move(self, x, v, push):
+        return super().move(x, v, np.where(x > 0, np.nextafter(push, 2.0), push))
+
+
 class OtherZero(Fast):
     """Faithful but for the sign of the speed at a wall, where it is zero."""
 
@@ -163,6 +180,8 @@ GLIDE = Environment(
         CandidateRef("fast", f"{_HERE}:Fast"),
         CandidateRef("rounds", f"{_HERE}:Rounds"),
         CandidateRef("bounces", f"{_HERE}:RoundsAndBounces"),
+        CandidateRef("onlybounces", f"{_HERE}:Bounces"),
+        CandidateRef("seldom", f"{_HERE}:RoundsSeldom"),
         CandidateRef("zero", f"{_HERE}:OtherZero"),
     ),
     variants=(Variant("bits", {}), Variant("zeros", {"zeros": 1})),

@@ -44,12 +44,7 @@ class Outcome:
     @property
     def shortest(self) -> FirstDifference:
         """The divergence that needs the fewest steps; ties go to the lowest episode."""
-        return self.shortest_of(self.divergences)
-
-    @staticmethod
-    def shortest_of(divergences: list[FirstDifference]) -> FirstDifference:
-        """Return the one of these that needs the fewest steps."""
-        return min(divergences, key=lambda d: (d.miss.step, d.episode))
+        return min(self.divergences, key=lambda d: (d.miss.step, d.episode))
 
 
 def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep]) -> Outcome:

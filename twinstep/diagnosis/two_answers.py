@@ -53,8 +53,10 @@ def largest_error(answer: Answer) -> str:
         half, want = answer.compared[path], np.asarray(answer.oracle[path])
         size = error(want, np.asarray(answer.candidate[path])).ravel()
         allowed = 2 * (half.atol + half.rtol * np.abs(want.astype(np.float64))).ravel()
-        worst = int((size / allowed).argmax())
-        found.append((size[worst] / allowed[worst], path, size[worst], allowed[worst]))
+        # Where nothing is allowed, as by a share of zero, there is no error either.
+        share = np.divide(size, allowed, out=np.zeros_like(size), where=allowed > 0)
+        worst = int(share.argmax())
+        found.append((share[worst], path, size[worst], allowed[worst]))
     _, path, size, allowed = max(found)
     return f"`{path}` has an error of {size:.3g}, allowed are {allowed:.3g}; batches round apart"
 

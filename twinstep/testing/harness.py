@@ -387,10 +387,9 @@ class Lab:
         return held
 
     def require_lockstep(self, traces: TraceSet) -> None:
-        """Replay every recorded episode; fail with a report of the simplest bug that differs.
+        """Replay every recorded episode; fail with a report of the shortest case that differs.
 
-        An episode whose first difference is more than rounding comes first, then one in which a
-        larger difference follows, last one in which rounding is all there is.
+        Where some episodes begin with a difference of rounding's size, a larger one comes first.
         """
         runner, rules = self.runner, self.rules
         outcome = check_episodes(runner, traces, rules.lockstep())
@@ -399,17 +398,18 @@ class Lab:
         allowed = tolerances(self.contract, traces, runner.dtype)
         wide = relaxed(rules, allowed)
         beyond = check_episodes(runner, traces, wide.lockstep())
-        table = tuple(largest_differences(runner, traces, rules))
         at_once = {(d.episode, d.miss.step) for d in beyond.divergences}
-        larger = [d for d in outcome.divergences if (d.episode, d.miss.step) in at_once]
-        if larger:
-            return self._require(outcome, outcome.shortest_of(larger), rules, largest=table)
+        rounded = [d for d in outcome.divergences if (d.episode, d.miss.step) not in at_once]
+        if not rounded:
+            return self.require_equal(outcome)
+        table = tuple(largest_differences(runner, traces, rules))
         if not beyond.divergences:
             more = {"largest": table, "rounding": True, "note": _ROUNDING}
             return self._require(outcome, outcome.shortest, rules, **more)
+        # Under the wide rules, lest shrinking ends in a difference of rounding.
         note = (
-            "Each begins with a difference of rounding's size; this is the first that is larger, "
-            f"in {len(beyond.divergences)} of them."
+            f"{len(rounded)} of them begin with a difference of rounding's size. This is the "
+            f"shortest case of a larger one; {len(beyond.divergences)} have one."
         )
         more = {"largest": table, "relaxed": tuple(sorted(allowed.items())), "note": note}
         return self._require(outcome, beyond.shortest, wide, **more)
@@ -474,14 +474,14 @@ class Lab:
         found = diagnose(case, self.oracle, self.runner, rules)
         if found.answer.agrees:
             begin = context.note.replace("; the first:", ".")
-            note = " ".join(filter(None, (begin, self._why_not_again(case))))
+            note = " ".join(filter(None, (begin, self._why_not_again(case, rules))))
             context = dataclasses.replace(context, shrunk_from=0, minimal=False, note=note)
             raise Divergence(self._record(case, found.answer, context))
         raise Divergence(report.build(self.pair, found, context))
 
-    def _why_not_again(self, case: Case) -> str:
+    def _why_not_again(self, case: Case, rules: Rules) -> str:
         """Say why a case that differed among others may agree when it is asked alone."""
-        answer = ask(case, self.oracle, self.runner, self.rules.narrowed(0.5))
+        answer = ask(case, self.oracle, self.runner, rules.narrowed(0.5))
         if answer.agrees:
             return (
                 "It did not happen again when asked alone: the candidate's answer depends on "
