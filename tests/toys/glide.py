@@ -137,10 +137,14 @@ class Bounces(Fast):
 
 
 class RoundsSeldom(Bounces):
-    """Planted: the bug at the wall; on the right of the middle it rounds otherwise, too."""
+    """Planted: the bug at the wall; on its way to the right the glider is rounded otherwise, too.
+
+    Whoever drops the first steps of a way to the left may be left with one to the right.
+    """
 
     def move(self, x, v, push):
-        return super().move(x, v, np.where(x > 0, np.nextafter(push, 2.0), push))
+        x, v = super().move(x, v, push)
+        return x, np.where(v > 0, np.nextafter(v, 2.0), v)
 
 
 class OtherZero(Fast):
