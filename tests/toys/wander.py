@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -88,9 +89,12 @@ class Oracle:
 
 
 class State(NamedTuple):
+    """A walker; luck: f64[], drawn by JAX as ports do, and of no effect."""
+
     place: jnp.ndarray
     way: jnp.ndarray
     reward: jnp.ndarray
+    luck: jnp.ndarray
 
 
 class Jax(JaxCandidate):
@@ -111,7 +115,8 @@ class Jax(JaxCandidate):
         move = jnp.array([0, -1, 1], jnp.int32)[action[0]]
         place = (state.place.astype(jnp.int32) + move) % jnp.int32(self.places)
         way = state.way + jnp.abs(move).astype(jnp.float64) * 0.5
-        return State(place, way, way - place.astype(jnp.float64))
+        luck = jax.random.uniform(jax.random.key(state.place.astype(jnp.uint32)), (), jnp.float64)
+        return State(place, way, way - place.astype(jnp.float64), luck)
 
 
 class LongerRing(Jax):
@@ -148,7 +153,7 @@ class AtTheEdge(ByLane):
 
 
 def _load(fields):
-    return State(fields["place"], fields["way"], jnp.float64(0.0))
+    return State(fields["place"], fields["way"], jnp.float64(0.0), jnp.float64(0.0))
 
 
 def _frame(state):
