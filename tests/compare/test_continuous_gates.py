@@ -13,25 +13,15 @@ from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.frames import take_lanes
 from twinstep.gates import Averages, Horizon, Resync, Window
 from twinstep.inputs.sampling import sample_actions, sample_states, some_starts
-from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference import placed_states
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.tests.support import toy_labs
 from twinstep.tests.toys.drift import DRIFT, Oracle
 
 
 @pytest.fixture(scope="module")
 def labs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("drift")
-    (folder / "pyproject.toml").write_text(
-        '[tool.twinstep.envs]\ndrift = "twinstep.tests.toys.drift:DRIFT"\n'
-    )
-    harness = Harness(RunSettings(episodes=20))
-    subject = EnvVariant(DRIFT, DRIFT.variants[0])
-    made = {c.name: harness.lab(Pair(subject, c)) for c in DRIFT.candidates}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # the oracle's process finds the toy by its name
-        yield made
-        harness.close()
+    with toy_labs.labs(tmp_path_factory.mktemp("drift"), DRIFT, 20) as lab_of:
+        yield {ref.name: lab_of(ref.name) for ref in DRIFT.candidates}
 
 
 def _with(lab, gate):

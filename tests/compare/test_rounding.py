@@ -7,28 +7,16 @@ from twinstep.diagnosis import markdown, report
 from twinstep.diagnosis.replay import replay
 from twinstep.frames import take_lanes
 from twinstep.inputs.batching import chunk_lanes
-from twinstep.project.registry import EnvVariant, Pair
-from twinstep.testing.harness import Divergence, Harness, RunSettings
+from twinstep.testing.harness import Divergence
+from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys.glide import GLIDE
 
 
 @pytest.fixture(scope="module")
 def lab_of(tmp_path_factory):
     """A function from a candidate's and a variant's name to the lab."""
-    folder = tmp_path_factory.mktemp("glide")
-    declared = '[tool.twinstep.envs]\nglide = "twinstep.tests.toys.glide:GLIDE"\n'
-    (folder / "pyproject.toml").write_text(declared)
-    harness = Harness(RunSettings(episodes=200))
-    candidates = {ref.name: ref for ref in GLIDE.candidates}
-    variants = {variant.name: variant for variant in GLIDE.variants}
-
-    def made(candidate, variant="bits"):
-        return harness.lab(Pair(EnvVariant(GLIDE, variants[variant]), candidates[candidate]))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # the oracle's process finds the toy by its name
+    with labs(tmp_path_factory.mktemp("glide"), GLIDE, 200) as made:
         yield made
-        harness.close()
 
 
 def _record(lab):

@@ -8,8 +8,8 @@ from twinstep.compare.lockstep import check_episodes
 from twinstep.diagnosis import markdown
 from twinstep.diagnosis.case import Answer, elements_that_agree
 from twinstep.gates import Lockstep
-from twinstep.project.registry import EnvVariant, Pair
-from twinstep.testing.harness import Divergence, Harness, RunSettings
+from twinstep.testing.harness import Divergence
+from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import drift
 from twinstep.tests.toys.tipping import TIPPING
 
@@ -17,18 +17,11 @@ from twinstep.tests.toys.tipping import TIPPING
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
     """The report of a lockstep field that differs because the physics has parted before."""
-    folder = tmp_path_factory.mktemp("tipping")
-    declared = '[tool.twinstep.envs]\ntipping = "twinstep.tests.toys.tipping:TIPPING"\n'
-    (folder / "pyproject.toml").write_text(declared)
-    harness = Harness(RunSettings(episodes=60))
-    pair = Pair(EnvVariant(TIPPING, TIPPING.variants[0]), TIPPING.candidates[1])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)  # the oracle's process finds the toy by its name
-        lab = harness.lab(pair)
+    with labs(tmp_path_factory.mktemp("tipping"), TIPPING, 60) as lab_of:
+        lab = lab_of("wrong")
         outcome = check_episodes(lab.runner, lab.traces("random"), lab.rules.lockstep())
         with pytest.raises(Divergence) as failed:
             lab.require_equal(outcome)
-        harness.close()
     return failed.value.record
 
 

@@ -1,0 +1,30 @@
+"""Labs of a toy in this process, as the tests of comparisons and reports need them."""
+
+import contextlib
+
+import pytest
+
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.testing.harness import Harness, RunSettings
+
+
+@contextlib.contextmanager
+def labs(folder, env, episodes):
+    """Give a function from a candidate's name, and a variant's, to the lab; end the oracles after.
+
+    folder: empty; the oracle's process finds the toy by its name there. env: named as its constant.
+    """
+    module = env.oracle.factory.partition(":")[0]
+    declared = f'[tool.twinstep.envs]\n{env.name} = "{module}:{env.name.upper()}"\n'
+    (folder / "pyproject.toml").write_text(declared)
+    harness = Harness(RunSettings(episodes=episodes))
+    candidates = {ref.name: ref for ref in env.candidates}
+    variants = {variant.name: variant for variant in env.variants}
+
+    def lab_of(candidate, variant=env.variants[0].name):
+        return harness.lab(Pair(EnvVariant(env, variants[variant]), candidates[candidate]))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield lab_of
+        harness.close()
