@@ -43,9 +43,7 @@ SAYS = {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, toy_cache):
-    made = Project(tmp_path_factory.mktemp("broken") / "project", toy_cache)
-    (made.folder / "pyproject.toml").write_text(PROJECT)
-    return made
+    return Project(tmp_path_factory.mktemp("broken") / "project", toy_cache, PROJECT)
 
 
 @pytest.fixture(scope="module")

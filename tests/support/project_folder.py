@@ -92,13 +92,13 @@ class Folder:
 
 
 class Project(Folder):
-    """A folder with a pyproject.toml and the package `fastduel`."""
+    """A folder with a pyproject.toml, whose text may be given, and the package `fastduel`."""
 
-    def __init__(self, folder, cache, **variables):
+    def __init__(self, folder, cache, pyproject=PYPROJECT, **variables):
         super().__init__(folder, cache, **variables)
         self.package = folder / "fastduel"
         self.package.mkdir(parents=True)
-        (folder / "pyproject.toml").write_text(PYPROJECT)
+        (folder / "pyproject.toml").write_text(pyproject)
         (self.package / "__init__.py").write_text("")
         (self.package / "declared.py").write_text(DECLARED)
         self.mend()

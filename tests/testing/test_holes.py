@@ -62,9 +62,7 @@ class Ran:
 
 
 def _project(folder, cache):
-    made = Project(folder / "project", cache)
-    (made.folder / "pyproject.toml").write_text(PROJECT)
-    return made
+    return Project(folder / "project", cache, PROJECT)
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,7 @@ wander = "twinstep.tests.toys.wander:WANDER"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, toy_cache):
-    made = Project(tmp_path_factory.mktemp("wander") / "project", toy_cache)
-    (made.folder / "pyproject.toml").write_text(PROJECT)
-    return made
+    return Project(tmp_path_factory.mktemp("wander") / "project", toy_cache, PROJECT)
 
 
 def _ran(project, wanted, *candidates, suite, options=()):

@@ -13,9 +13,7 @@ CHOSEN = ("-m", "level3", "--variant", "bits", "--driver", "random")
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, toy_cache):
-    made = Project(tmp_path_factory.mktemp("glide") / "project", toy_cache)
-    (made.folder / "pyproject.toml").write_text(PROJECT)
-    return made
+    return Project(tmp_path_factory.mktemp("glide") / "project", toy_cache, PROJECT)
 
 
 @pytest.fixture(scope="module")

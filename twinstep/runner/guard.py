@@ -7,16 +7,13 @@ screened. Bubblewrap around the process is the real boundary.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from twinstep._lib.paths import cache_dir, compiled_dir
-from twinstep.inputs.sampling import some_starts
+from twinstep.runner.state_types import traced
 
 #: Primitives of JAX that call back into Python.
 CALLBACKS = ("pure_callback", "io_callback", "debug_callback", "python_callback", "infeed")
@@ -95,16 +92,12 @@ def _programs(candidate: Any) -> Iterator[tuple[str, Any]]:
     """Trace reset and step of a single environment."""
     import jax  # takes a second, and not every candidate needs it
 
-    contract = candidate.contract
-    one = jax.tree.map(lambda leaf: leaf[0], some_starts(contract, 1))
-    dtype, shape = contract.action_layout()
-    wide = jax.enable_x64(True) if candidate.dtype == "float64" else contextlib.nullcontext()
-    with wide:
-        reset = jax.make_jaxpr(candidate.pure.reset)(one)
-        yield "reset", reset
-        state = jax.eval_shape(candidate.pure.reset, one)
-        yield "step", jax.make_jaxpr(candidate.pure.step)(state, np.zeros(shape, dtype))
-        yield "its frame", jax.make_jaxpr(candidate.pure.frame)(state)
+    pure = candidate.pure
+    with traced(candidate) as (start, action):
+        yield "reset", jax.make_jaxpr(pure.reset)(start)
+        state = jax.eval_shape(pure.reset, start)
+        yield "step", jax.make_jaxpr(pure.step)(state, action)
+        yield "its frame", jax.make_jaxpr(pure.frame)(state)
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from twinstep.frames import Start
 from twinstep.inputs.sampling import some_starts
+
+
+@contextlib.contextmanager
+def traced(candidate: Any) -> Iterator[tuple[Start, np.ndarray]]:
+    """Give a start and an action of one lane, to trace a JAX candidate with in its precision."""
+    import jax
+
+    start = jax.tree.map(lambda leaf: leaf[0], some_starts(candidate.contract, 1))
+    dtype, shape = candidate.contract.action_layout()
+    wide = jax.enable_x64(True) if candidate.dtype == "float64" else contextlib.nullcontext()
+    with wide:
+        yield start, np.zeros(shape, dtype)
 
 
 def changed_types(candidate: Any) -> str:
@@ -20,14 +34,10 @@ def changed_types(candidate: Any) -> str:
         return ""
     import jax  # takes a second, and not every candidate needs it
 
-    contract = candidate.contract
-    one = jax.tree.map(lambda leaf: leaf[0], some_starts(contract, 1))
-    dtype, shape = contract.action_layout()
-    wide = jax.enable_x64(True) if candidate.dtype == "float64" else contextlib.nullcontext()
     try:
-        with wide:
-            before = jax.eval_shape(pure.reset, one)
-            after = jax.eval_shape(pure.step, before, np.zeros(shape, dtype))
+        with traced(candidate) as (start, action):
+            before = jax.eval_shape(pure.reset, start)
+            after = jax.eval_shape(pure.step, before, action)
     except Exception:  # the candidate's own error says more
         return ""
     old, new = (jax.tree_util.tree_flatten_with_path(state) for state in (before, after))
