@@ -1,14 +1,19 @@
 """Rounding and bugs are told apart; on the toy `glide`, where rounding hides a wall's bug."""
 
+import dataclasses
+
 import pytest
 
-from twinstep.compare.rounding import largest_differences
+from twinstep.compare.arrays import Rules
+from twinstep.compare.rounding import largest_differences, tolerant
+from twinstep.contract import Field, Module
 from twinstep.diagnosis import markdown, report
 from twinstep.diagnosis.replay import replay
 from twinstep.frames import take_lanes
 from twinstep.inputs.batching import chunk_lanes
 from twinstep.testing.harness import Divergence
 from twinstep.tests.support.toy_labs import labs
+from twinstep.tests.toys import glide
 from twinstep.tests.toys.glide import GLIDE
 
 
@@ -111,3 +116,15 @@ def test_zeros_of_other_sign_are_named_and_may_be_declared_one(lab_of):
 def test_one_value_for_both_zeros_allows_nothing_else(lab_of):
     record = _record(lab_of("rounds", "zeros"))
     assert "(1 ulp)" in report.headline(record)
+
+
+def test_a_tolerance_holds_for_floats_alone_in_modules_too():
+    outputs = (Field("y", "float64"), Field("n", "int32"))
+    module = Module("m", inputs=(Field("x", "float64", low=0.0, high=1.0),), outputs=outputs)
+    contract = dataclasses.replace(glide.contract({"zeros": 0}), modules=(module,))
+    rules = Rules.of(contract, candidate="fast", dtype="float64", platform="cpu")
+    wide = tolerant(rules, contract, 1e-3, 1e-2)
+    assert wide.outputs["m", "y"] == wide.gates["obs"] == wide.placed["state.x"]
+    assert (wide.gates["obs"].atol, wide.gates["obs"].rtol) == (1e-3, 1e-2)
+    for gate in (wide.outputs["m", "n"], wide.gates["state.clock"], wide.placed["terminated"]):
+        assert gate.exact
