@@ -103,6 +103,15 @@ def test_the_largest_difference_is_that_of_all_episodes_beyond_the_first_diverge
     assert max(far) >= chunk_lanes(lab.contract), "no largest difference lies beyond one chunk"
 
 
+def test_a_whole_number_that_differs_is_never_told_as_ulps(lab_of):
+    lab = lab_of("lateclock")
+    found = largest_differences(lab.runner, lab.traces("random"), lab.rules)
+    rows = {each.path: report.to_plain(each) for each in found}
+    assert rows["state.clock"]["error"] == 1
+    assert report.rounding_of(rows["state.clock"]) == ""
+    assert report.rounding_of(rows["state.v"] | {"ulps": 3.0}) == "3 ulp"
+
+
 def test_zeros_of_other_sign_are_named_and_may_be_declared_one(lab_of):
     record = _record(lab_of("zero"))
     assert "(zeros of other sign)" in report.headline(record)

@@ -147,6 +147,16 @@ class RoundsSeldom(Bounces):
         return x, np.where(v > 0, np.nextafter(v, 2.0), v)
 
 
+class LateClock(Rounds):
+    """Planted: beside the rounding, the clock is shown a step late."""
+
+    def step(self, state, actions):
+        clock = state[2]
+        state, frame = super().step(state, actions)
+        frame.state["clock"] = clock
+        return state, frame
+
+
 class OtherZero(Fast):
     """Faithful but for the sign of the speed at a wall, where it is zero."""
 
@@ -186,6 +196,7 @@ GLIDE = Environment(
         CandidateRef("bounces", f"{_HERE}:RoundsAndBounces"),
         CandidateRef("onlybounces", f"{_HERE}:Bounces"),
         CandidateRef("seldom", f"{_HERE}:RoundsSeldom"),
+        CandidateRef("lateclock", f"{_HERE}:LateClock"),
         CandidateRef("zero", f"{_HERE}:OtherZero"),
     ),
     variants=(Variant("bits", {}), Variant("zeros", {"zeros": 1})),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,19 +67,34 @@ def _replay(
     runner: Runner, chunk: ChunkFile, gates: dict[str, Lockstep], last: _LastFrames
 ) -> list[Miss]:
     misses: dict[int, Miss] = {}
-    lanes = chunk_lanes(runner.contract)
-    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
-    for number, got in enumerate(parts):
-        # Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.
-        first = 0 if number == 0 else (number - 1) * WINDOW + 1
-        rows = len(got["reward"])
-        valid = np.arange(first, first + rows)[:, None] <= chunk.lengths[None]
+    for number, first, valid, got in replayed(runner, chunk):
         differing = _differing(chunk, number, got, gates, last)
         for miss in first_misses(differing, valid, first):
             misses.setdefault(miss.lane, miss)
         if len(misses) == chunk.lanes:
             break
     return [misses[lane] for lane in sorted(misses)]
+
+
+def replayed(
+    runner: Runner, chunk: ChunkFile
+) -> Iterator[tuple[int, int, np.ndarray, dict[str, np.ndarray]]]:
+    """Yield (number, step of its first row, bool[W, N] of rows that exist, frames) of each part.
+
+    Part 0 is frame 0 alone; part w + 1 holds the frames after window w's actions.
+    """
+    lanes = chunk_lanes(runner.contract)
+    parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
+    for number, got in enumerate(parts):
+        first = 0 if number == 0 else (number - 1) * WINDOW + 1
+        valid = np.arange(first, first + len(got["reward"]))[:, None] <= chunk.lengths[None]
+        yield number, first, valid, got
+
+
+def recorded_rows(number: int) -> tuple[int, slice]:
+    """Return the window that holds a part's frames, and its rows among the window's new ones."""
+    # Frame 0 lies before the frames that follow from the first window's actions.
+    return max(number - 1, 0), (slice(0, 1), slice(1, None), slice(None))[min(number, 2)]
 
 
 def _differing(
@@ -89,9 +105,7 @@ def _differing(
     last: _LastFrames,
 ) -> dict[str, np.ndarray]:
     """Compare one part; large fields by digest first, unpacked only where digests differ."""
-    window = max(number - 1, 0)
-    # Frame 0 lies before the frames that follow from the first window's actions.
-    rows = (slice(0, 1), slice(1, None), slice(None))[min(number, 2)]
+    window, rows = recorded_rows(number)
     plain = {p: g for p, g in gates.items() if not (g.exact and chunk.has_digest(p))}
     read = chunk.new_rows(window, sorted({*plain, "reward"}))
     if number or not chunk.lengths.any():

@@ -6,19 +6,21 @@ it, or in others: rules with a tolerance of rounding's size find it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from twinstep.compare.arrays import Rules, differs, error, ulps
+from twinstep.compare.lockstep import recorded_rows, replayed
 from twinstep.contract import Contract
 from twinstep.gates import Lockstep
-from twinstep.inputs.batching import WINDOW, chunk_lanes
-from twinstep.reference.trace_file import ChunkFile
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import Runner
 
+#: Ulps from which an error is not told as rounding.
+ROUNDING = 1000
 #: The share of a field's largest value that rounding may reach within an episode, by dtype.
 SHARES = {"float32": 1e-4, "float64": 1e-9}
 
@@ -27,7 +29,8 @@ SHARES = {"float32": 1e-4, "float64": 1e-9}
 class Largest:
     """One field's differences from the reference over whole episodes, never corrected.
 
-    steps: frames that differ, of `compared`. error, ulps: the largest. episode, step: where it is.
+    steps: frames that differ, of `compared`. error, ulps: the largest; ulps are inf where it holds
+    no floats. episode, step: where the largest error is.
     first: (episode, step) of the first difference.
     """
 
@@ -39,6 +42,13 @@ class Largest:
     episode: int
     step: int
     first: tuple[int, int]
+
+
+def rounding_words(apart: float) -> str:
+    """Return a difference of so many ulps in words, "" if they are too many for rounding."""
+    if apart >= ROUNDING:
+        return ""
+    return f"{apart:.0f} ulp" if apart else "zeros of other sign"
 
 
 def is_rounding(contract: Contract, paths: Iterable[str]) -> bool:
@@ -75,7 +85,7 @@ def relaxed(rules: Rules, allowed: dict[str, tuple[float, float]]) -> Rules:
         gate = gates.get(path)
         if isinstance(gate, Lockstep):
             gates[path] = _widened(gate, atol, rtol)
-    return Rules(gates, rules.outputs, rules.named, rules.placed)
+    return dataclasses.replace(rules, gates=gates)
 
 
 def _widened(gate: Lockstep, atol: float, rtol: float) -> Lockstep:
@@ -85,7 +95,7 @@ def _widened(gate: Lockstep, atol: float, rtol: float) -> Lockstep:
 def tolerant(rules: Rules, contract: Contract, atol: float, rtol: float) -> Rules:
     """Return the rules with at least this tolerance wherever floats are compared."""
     floats = {path: (atol, rtol) for path in rules.gates if is_rounding(contract, [path])}
-    placed = relaxed(Rules(rules.placed, {}, (), {}), floats).gates
+    placed = relaxed(dataclasses.replace(rules, gates=rules.placed), floats).gates
     outputs = {
         (module.name, output.name): _widened(rules.outputs[module.name, output.name], atol, rtol)
         for module in contract.modules
@@ -93,7 +103,7 @@ def tolerant(rules: Rules, contract: Contract, atol: float, rtol: float) -> Rule
         if np.dtype(output.dtype).kind == "f"
     }
     wide = relaxed(rules, floats)
-    return Rules(wide.gates, rules.outputs | outputs, rules.named, placed)
+    return dataclasses.replace(wide, outputs=rules.outputs | outputs, placed=placed)
 
 
 def largest_differences(runner: Runner, traces: TraceSet, rules: Rules) -> list[Largest]:
@@ -105,25 +115,15 @@ def largest_differences(runner: Runner, traces: TraceSet, rules: Rules) -> list[
     before = frames = 0
     for chunk in traces.chunks():
         paths = [path for path in rules.lockstep() if not chunk.has_digest(path)]
-        lanes = chunk_lanes(runner.contract)
-        parts = runner.windows(chunk.starts, chunk.window_actions, chunk.windows, lanes)
-        for number, got in enumerate(parts):
-            first = 0 if number == 0 else (number - 1) * WINDOW + 1
-            valid = np.arange(first, first + len(got["reward"]))[:, None] <= chunk.lengths[None]
-            for path, want in _rows(chunk, number, paths).items():
-                _note(found, path, want, got[path], valid, before, first)
+        for number, first, valid, got in replayed(runner, chunk):
+            window, rows = recorded_rows(number)
+            for path, want in chunk.new_rows(window, paths).items():
+                _note(found, path, want[rows], got[path], valid, before, first)
         before += chunk.lanes
         frames += int(chunk.lengths.sum()) + chunk.lanes
     for each in found.values():
         each.compared = frames
     return [found[path] for path in rules.lockstep() if path in found]
-
-
-def _rows(chunk: ChunkFile, number: int, paths: list[str]) -> dict[str, np.ndarray]:
-    """Return the recorded rows of a candidate's part: frame 0 alone, then window by window."""
-    rows = (slice(0, 1), slice(1, None), slice(None))[min(number, 2)]
-    read = chunk.new_rows(max(number - 1, 0), paths)
-    return {path: values[rows] for path, values in read.items()}
 
 
 def _note(
@@ -144,7 +144,7 @@ def _note(
     if not wrong.any():
         return
     size = worst(error(want, got))
-    apart = worst(ulps(want, got)) if want.dtype.kind == "f" else size
+    apart = worst(ulps(want, got)) if want.dtype.kind == "f" else np.full(valid.shape, np.inf)
     begin, who = (int(place) for place in np.argwhere(wrong)[0])
     held = found.setdefault(
         path, Largest(path, 0, 0, -1.0, 0.0, 0, 0, (before + who, first + begin))

@@ -18,7 +18,7 @@ import numpy as np
 from twinstep import __version__
 from twinstep._lib.json_values import text_of, to_json
 from twinstep.compare.arrays import ulps
-from twinstep.compare.rounding import Largest
+from twinstep.compare.rounding import Largest, rounding_words
 from twinstep.contract import Contract, canonical_json
 from twinstep.diagnosis import schema
 from twinstep.diagnosis.case import (
@@ -198,16 +198,10 @@ def headline(record: dict[str, Any]) -> str:
     return f"{who} fails level {level}: {values}, at step {record['step']} of {steps}"
 
 
-#: Ulps below which an error is told as rounding.
-ROUNDING = 1000
-
-
 def rounding_of(row: dict[str, Any]) -> str:
     """Return the size of a difference of rounding in words, "" for any other."""
     apart = row.get("ulps")
-    if not isinstance(apart, float) or apart >= ROUNDING:
-        return ""
-    return f"{apart:.0f} ulp" if apart else "zeros of other sign"
+    return rounding_words(apart) if isinstance(apart, float) else ""
 
 
 def has_case(record: dict[str, Any]) -> bool:

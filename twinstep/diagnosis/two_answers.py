@@ -6,12 +6,10 @@ import numpy as np
 
 from twinstep._lib.json_values import text_of
 from twinstep.compare.arrays import error, ulps
+from twinstep.compare.rounding import rounding_words
 from twinstep.contract import Contract
 from twinstep.diagnosis.case import Answer, elements_that_differ
 from twinstep.gates import Lockstep
-
-#: Values of a float type between two numbers from which their count says nothing.
-_MANY = 1e6
 
 
 def first_values(
@@ -62,9 +60,5 @@ def largest_error(answer: Answer) -> str:
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> str:
-    if one.dtype.kind != "f":
-        return ""
-    distance = float(ulps(one, other))
-    if not distance:
-        return " (zeros of other sign)"
-    return f" ({distance:g} ulp)" if distance < _MANY else ""
+    words = rounding_words(float(ulps(one, other))) if one.dtype.kind == "f" else ""
+    return f" ({words})" if words else ""
