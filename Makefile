@@ -1,6 +1,8 @@
 # make verify ENV=pong    proves the candidates of an environment: levels 1 to 3
-# make test               the whole suite, with lint; ARGS="..." goes to pytest
-# make trainers           others' trainers train Pong, others' pytest plugins run beside twinstep's; ARGS="rejax sb3 puffer plugins" says which
+# make test               the daily suite, with lint; ARGS="..." goes to pytest
+# make e2e                the long ways from end to end: repair, attacks, init, the examples
+# make trainers           others' trainers train Pong, others' environments are read in, witnesses of public pairs are run, others' pytest plugins run beside twinstep's; ARGS="rejax sb3 puffer inward audit plugins" says which
+# make audit              proves the public pairs of audits/ and writes audits/SCOREBOARD.md; ARGS="PAIR ..." says which
 # make setup              builds .venv/ (the other targets do it by themselves)
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ envs := $(strip $(subst $(comma), ,$(ENV)))
 MAKEFLAGS += --no-print-directory
 unexport ENV ARGS
 .NOTPARALLEL:
-.PHONY: help setup verify test trainers lint lock clean
+.PHONY: help setup verify test e2e trainers audit lint lock clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -40,18 +42,26 @@ lint: setup
 
 test: lint
 	@$(CARGO) test $(MANIFEST) --workspace
-	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 $(ARGS)
+	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 \
+	  -m "not e2e and not slow and not level4" $(ARGS)
+
+e2e: setup
+	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 -m "e2e and not slow" tests $(ARGS)
 
 trainers: setup
 	@$(VENV)/python tools/trainers.py $(ARGS)
+
+audit: setup
+	@python="$$($(VENV)/python tools/trainers.py --build audit | tail -n 1)" && "$$python" -W ignore -m audits $(ARGS)
 
 # Keeps the versions that still fit; `make lock ARGS=--upgrade` takes the newest.
 lock: setup
 	@$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	  $(ARGS) --output-file requirements.lock pyproject.toml
-	@for name in rejax sb3 puffer peers plugins; do extra="--extra pong"; \
-	  test $$name = peers && extra="--extra halfcheetah"; test $$name = plugins && extra=; \
+	@for name in rejax sb3 puffer peers inward audit plugins; do extra="--extra pong"; \
+	  test $$name = peers && extra="--extra halfcheetah"; \
+	  case $$name in audit|plugins) extra=;; esac; \
 	  $(VENV)/uv pip compile --quiet --universal --python-version 3.11 $$extra \
 	  --group $$name --no-emit-package triton --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --custom-compile-command "make lock" $(ARGS) \

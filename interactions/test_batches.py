@@ -35,7 +35,7 @@ def _play(runner, starts, actions):
 
 
 def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
-    """Batch N equals N batches of one, to the last bit."""
+    """Batch N equals N batches of one, to the last bit, or within gates where each lane parts."""
     starts, actions = _plan(twinstep_lab)
     whole = _play(twinstep_lab.runner, starts, actions)
     lanes = actions.shape[1]
@@ -45,7 +45,7 @@ def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
         )
         part = {p: v[:, lane : lane + 1] for p, v in whole.items()}
         how = (f"as lane {lane} of {lanes}", "alone")
-        twinstep_lab.require_same(part, alone, how)
+        twinstep_lab.require_same_play(part, alone, how)
 
 
 def test_the_order_of_lanes_does_not_matter(twinstep_lab):
@@ -55,7 +55,8 @@ def test_the_order_of_lanes_does_not_matter(twinstep_lab):
     whole = _play(twinstep_lab.runner, starts, actions)
     turned = _play(twinstep_lab.runner, take_lanes(starts, back), actions[:, back])
     back_again = {path: values[:, back] for path, values in whole.items()}
-    twinstep_lab.require_same(back_again, turned, ("in order", "with the lanes in reverse"))
+    how = ("in order", "with the lanes in reverse")
+    twinstep_lab.require_same_play(back_again, turned, how)
 
 
 def test_a_run_equals_its_repetition(twinstep_lab):
@@ -67,13 +68,13 @@ def test_a_run_equals_its_repetition(twinstep_lab):
 
 @pytest.mark.needs("candidate.rollout")
 def test_rollout_equals_the_step_loop(twinstep_lab):
-    """The compiled rollout gives the frames of single steps, to the last bit."""
+    """The compiled rollout gives the frames of single steps, as above."""
     starts, actions = _plan(twinstep_lab, min(WINDOW, twinstep_lab.contract.horizon))
     # In the batch in which level 3 replays, so that nothing further is compiled.
     first, frames = twinstep_lab.runner.windows(starts, lambda _: actions, 1, actions.shape[1])
     joined = {path: np.concatenate([first[path], frames[path]]) for path in frames}
     stepped = _play(twinstep_lab.runner, starts, actions)
-    twinstep_lab.require_same(stepped, joined, ("step by step", "in the rollout"))
+    twinstep_lab.require_same_play(stepped, joined, ("step by step", "in the rollout"))
 
 
 @pytest.mark.recompiles

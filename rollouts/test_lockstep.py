@@ -7,6 +7,7 @@ from twinstep.compare.averages import check_averages
 from twinstep.compare.horizon import check_horizons
 from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.project import registry
+from twinstep.testing import require_alike_steps
 
 pytestmark = pytest.mark.level3
 
@@ -18,6 +19,8 @@ def test_episodes_match(twinstep_lab, twinstep_driver):
     traces = twinstep_lab.traces(twinstep_driver)
     twinstep_lab.notes["compared"] = [f"lockstep {twinstep_driver}"]
     twinstep_lab.require_lockstep(traces)
+    for more in twinstep_lab.further(twinstep_driver):
+        twinstep_lab.require_lockstep(more)
 
 
 @pytest.mark.gates("resync")
@@ -33,6 +36,8 @@ def test_steps_from_the_oracles_states_match(twinstep_lab, twinstep_driver):
     broken = broken_fractions(outcome, rules)
     if broken:
         twinstep_lab.fail("; ".join(broken))
+    for more in twinstep_lab.further(twinstep_driver):
+        twinstep_lab.require_equal(check_from_states(twinstep_lab.runner, more, rules))
 
 
 @pytest.mark.gates("horizon")
@@ -65,6 +70,18 @@ def test_whole_episodes_are_alike_on_average(twinstep_lab, twinstep_driver):
     _note(twinstep_lab, twinstep_driver, outcome)
     if broken:
         twinstep_lab.fail("; ".join(broken))
+
+
+@pytest.mark.gates("distribution")
+@pytest.mark.needs(
+    "rules.distributions",
+    when=lambda facts, row: row["twinstep_driver"] not in drivers.LOOKING,
+    why="this driver looks ahead in the oracle: it cannot play on the candidate",
+)
+def test_starts_and_steps_are_alike_in_distribution(twinstep_lab, twinstep_driver):
+    """What each side draws for itself is exchangeable: first frames, and a step of each episode."""
+    twinstep_lab.notes["compared"] = [f"distribution {twinstep_driver}"]
+    require_alike_steps(twinstep_lab, twinstep_driver)
 
 
 def _on_candidate(lab, driver):

@@ -13,20 +13,20 @@ ROOT = Path(twinstep.__file__).parent
 FLOORS = {
     "__main__": 15, "cli": 14,
     "mutation": 12, "repair": 12,
-    "bench": 11, "testing": 11,
+    "bench": 11, "scaffold": 11, "testing": 11,
     "diagnosis": 10, "rl": 10,
     "compare": 9, "play": 9,
     "adapters": 8, "reference": 8,
     "env": 7,
     "runner": 6,
-    "inputs": 5, "scaffold": 5,
-    "project": 4,
+    "inputs": 5, "inward": 5,
+    "chance": 4, "project": 4,
     "face": 3,
     "_lib": 1,
 }  # fmt: skip
 FACE = {
-    "", "action_mask", "contract", "drivers", "environment", "errors", "frames", "gates",
-    "jax_candidate", "late", "plans", "protocols", "rust_sources",
+    "", "action_mask", "contract", "drivers", "environment", "errors", "exact", "frames",
+    "further_drivers", "gates", "jax_candidate", "late", "plans", "protocols", "rust_sources",
 }  # fmt: skip
 #: The upward imports that stay: those of the lazy entry point, and the errors that _lib raises.
 ALLOWED = {

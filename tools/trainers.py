@@ -1,11 +1,13 @@
 """Test twinstep together with other projects' packages: `make trainers` runs it after `make setup`.
 
-`python tools/trainers.py [NAME ...]`. `rejax`, `sb3` and `puffer` train Pong with other projects'
-trainers; `plugins` runs the suite's plugin beside other pytest plugins. No name: all of them. Each
-has a lock with hashes and an environment of its own under `.venv-trainers/`, rebuilt when the lock
-changes. A skipped test is a failure there. `peers` runs only if named and has no tests:
-`twinstep bench halfcheetah` measures other projects in its environment, and the path of its Python
-is printed. Standard library only.
+`python tools/trainers.py [--build] [NAME ...]`. `rejax`, `sb3` and `puffer` train Pong with other
+projects' trainers; `inward` proves pairs whose port is another library's environment; `audit` runs
+the witnesses of the public pairs and two pairs in short; `plugins` runs the suite's plugin beside
+other pytest plugins. No name: all of them. Each has a lock with hashes and an environment of its
+own under `.venv-trainers/`, rebuilt when the lock changes. A skipped test is a failure there.
+`peers`, in which `twinstep bench halfcheetah` measures other projects, is built only if named and
+has no tests. With `--build` none is run, and the path of each Python is printed. Standard library
+only.
 """
 
 import hashlib
@@ -33,6 +35,8 @@ TRAINERS = {
         "adapters/test_adapter_bugs.py::test_a_vec_env_that_tells_an_end_wrongly_is_found",
     ),
     "puffer": ("adapters/test_trainers_puffer.py",),
+    "inward": ("inward", "scaffold/test_init_gymnax.py", "scaffold/test_init_libraries.py"),
+    "audit": ("audits",),
     "plugins": ("testing/test_foreign_plugins.py",),
 }
 #: Environments that are only built.
@@ -82,9 +86,6 @@ def build(name: str) -> Path:
 
 def test(name: str) -> int:
     """Run the tests of an environment; return 0 if all passed and none was skipped."""
-    if name in UNTESTED:
-        print(build(name))
-        return 0
     report = HOME / name / "report.xml"
     tests = [f"{TESTS}/{each}" for each in TRAINERS[name]]
     options = ("-m", "slow or not slow", "--durations=5", "-rsP", f"--junitxml={report}")
@@ -96,11 +97,15 @@ def test(name: str) -> int:
 
 
 def main() -> None:
-    names, known = sys.argv[1:] or list(TRAINERS), (*TRAINERS, *UNTESTED)
+    only_build = sys.argv[1:2] == ["--build"]
+    names, known = sys.argv[1 + only_build :] or list(TRAINERS), (*TRAINERS, *UNTESTED)
     for name in names:
         if name not in known:
             sys.exit(f"unknown trainer '{name}' (known: {', '.join(known)})")
-    sys.exit(max(test(name) for name in names))
+    for name in names if only_build else set(names) & set(UNTESTED):
+        print(build(name))
+    tested = [] if only_build else [name for name in names if name in TRAINERS]
+    sys.exit(max((test(name) for name in tested), default=0))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,15 @@ if TYPE_CHECKING:
         UserError,
     )
     from twinstep.frames import Frame, Start
-    from twinstep.gates import Averages, GateRule, Horizon, Lockstep, Resync, Window
+    from twinstep.gates import (
+        Averages,
+        Distribution,
+        GateRule,
+        Horizon,
+        Lockstep,
+        Resync,
+        Window,
+    )
     from twinstep.jax_candidate import JaxCandidate
     from twinstep.plans import PPO, Transfer
     from twinstep.project.registry import names as environments
@@ -56,6 +64,7 @@ __all__ = [
     "Contract",
     "ContractBroken",
     "Discrete",
+    "Distribution",
     "Driver",
     "Env",
     "Environment",
@@ -98,7 +107,7 @@ _HOMES = {
     # To declare one.
     "environment": "Environment OracleRef CandidateRef Variant Parameter Probe",
     "contract": "Contract Field Role Discrete Box Module Measure Randomness",
-    "gates": "GateRule Lockstep Resync Window Horizon Averages",
+    "gates": "GateRule Lockstep Resync Window Distribution Horizon Averages",
     "plans": "PPO Transfer",
     # To implement one.
     "frames": "Start Frame",

@@ -10,6 +10,31 @@ import numpy as np
 _BITS = 32
 
 
+def kept(actions: np.ndarray, illegal: np.ndarray) -> np.ndarray:
+    """Mark actions i32[...] that `played` gives back as they are, where bool[...] `illegal`.
+
+    A marked action is negative.
+    """
+    return np.where(illegal, ~actions, actions).astype(actions.dtype)
+
+
+def played(actions: np.ndarray, legal: np.ndarray | None) -> np.ndarray:
+    """Return `legalise` of actions [..., P], and those that `kept` marked as they were."""
+    if legal is None:
+        return actions
+    marked = actions < 0
+    return np.where(marked, ~actions, legalise(np.where(marked, 0, actions), legal))
+
+
+def is_illegal(actions: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """Return bool[..., P]: which actions [..., P] of players who decide the mask forbids.
+
+    legal: bool[..., P, A].
+    """
+    asked = np.take_along_axis(legal, actions[..., None].astype(np.int64), -1)[..., 0]
+    return ~asked & legal.any(-1)
+
+
 def legalise(actions: Any, legal: Any, arrays: ModuleType = np) -> Any:
     """Map each action [..., P] to a legal one: itself, else the (action mod count)-th legal.
 

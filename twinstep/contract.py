@@ -154,7 +154,10 @@ class Contract:
     gates: the first that matches a path decides its comparison; exact lockstep without a match.
     further: additional gates; every one that matches must hold.
     events: things that happen in the reference, counted as coverage.
-    drivers: names of the policies that level 3 plays.
+    drivers: names of the policies that level 3 plays; None for `random` and `sticky`, and
+        `careless` where some actions are illegal and may be asked.
+    illegal: the reference's answer to an illegal action, where none may be asked: `it raises`. ""
+        where the reference goes on, and a candidate must go on likewise.
     free_seed: whether any seed goes with any start's fields; a shipped environment then takes only
         the fields from its table of starts, and keeps the lane's own seed.
     horizon: steps after which the recording cuts an episode that has not ended.
@@ -192,7 +195,8 @@ class Contract:
     further: tuple[GateRule, ...] = ()
     events: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
-    drivers: tuple[str, ...] = ("random", "sticky")
+    drivers: tuple[str, ...] = None  # type: ignore[assignment]
+    illegal: str = ""
     free_seed: bool = False
     horizon: int = 1000
     shipped: tuple[int, int] = (32, 768)
@@ -206,6 +210,11 @@ class Contract:
     source_view: str = "verbatim"
     transfer: Transfer | None = None
     full_transfer: Transfer | None = None
+
+    def __post_init__(self) -> None:
+        if self.drivers is None:
+            careless = ("careless",) if self.masked and not self.illegal else ()
+            object.__setattr__(self, "drivers", ("random", "sticky", *careless))
 
     @property
     def shown(self) -> tuple[Field, ...]:
@@ -279,7 +288,17 @@ class Contract:
 
 
 #: Fields that change no trace.
-_NO_MATTER = ("doc", "source", "owns", "between", "transfer", "full_transfer", "placed", "ends")
+_NO_MATTER = (
+    "doc",
+    "source",
+    "owns",
+    "between",
+    "transfer",
+    "full_transfer",
+    "placed",
+    "ends",
+    "illegal",
+)
 #: Omitted at these values, so that contracts older than the field keep their digest.
 _LATER = {"data": {}, "shipped": (32, 768), "free_seed": False, "signed_zeros": True}
 

@@ -103,6 +103,24 @@ def seeking(contract: Contract, starts: Start, look: Look | None = None) -> Act:
     return act
 
 
+def careless(contract: Contract, starts: Start, look: Look | None = None) -> Act:
+    """Draw an illegal action in one step of eight, as a policy that knows no mask may.
+
+    The others are drawn from the legal actions.
+    """
+    seed = np.asarray(starts.seed)
+
+    def act(frame: Frame, t: int) -> np.ndarray:
+        actions, legal = _draw(contract, seed, t, 7), _legal(frame)
+        allowed = legalise(actions, legal)
+        if legal is None:
+            return allowed
+        free = (noise(seed, t, 8) % 8 == 0)[:, None] & ~legal.all(-1) & legal.any(-1)
+        return np.where(free, legalise(actions, ~legal), allowed)
+
+    return act
+
+
 def _legal(frame: Frame) -> Any:
     return None if frame.legal is None else np.asarray(frame.legal)
 
@@ -116,4 +134,5 @@ CORE: dict[str, str] = {
     "random": "twinstep.drivers:random",
     "sticky": "twinstep.drivers:sticky",
     "seeking": "twinstep.drivers:seeking",
+    "careless": "twinstep.drivers:careless",
 }

@@ -41,10 +41,12 @@ class ContractBroken(Exception):
 class CandidateBroken(Exception):
     """The candidate raised, or returned a value that the contract forbids.
 
-    what: one line. detail: the traceback, for the report's log, never shown whole.
+    what: one line. detail: the traceback, for the report's log, never shown whole. raised: the name
+    of the candidate's own exception, "" where it returned something wrong.
     """
 
-    def __init__(self, what: str, detail: str = "") -> None:
+    def __init__(self, what: str, detail: str = "", raised: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.detail = detail
+        self.raised = raised

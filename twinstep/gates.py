@@ -3,7 +3,7 @@
 A gate is declared in the contract per candidate, field, dtype and platform. `lockstep`
 is the rule: same start, same actions, every step, no correction. `resync` and `window`
 are for continuous physics only, where the reference itself, started a rounding error off,
-leaves any tolerance within a hundred steps.
+leaves any tolerance within a hundred steps. `distribution` is for what no seed makes equal.
 """
 
 from __future__ import annotations
@@ -58,6 +58,19 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Distribution:
+    """First frames and single steps of episodes that each side draws for itself, as distributions.
+
+    For a pair in which neither side can be placed and each draws its own chance, so that no seed
+    gives both the same episode. One of the first `steps` steps of each of `episodes` episodes is
+    compared with the step before it and its action, by tests of exchangeability.
+    """
+
+    episodes: int = 1000
+    steps: int = 64
+
+
+@dataclass(frozen=True)
 class Horizon:
     """Steps for which whole episodes from the same start, never corrected, stay together.
 
@@ -83,7 +96,7 @@ class Averages:
     margin: float
 
 
-Gate = Lockstep | Resync | Window
+Gate = Lockstep | Resync | Window | Distribution
 Further = Horizon | Averages
 
 

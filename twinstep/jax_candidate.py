@@ -55,7 +55,8 @@ class Programs:
 
     reset(start) -> state; step(state, action[P, ...]) -> state; frame(state) -> Frame without
     batch axis. load(fields) -> state takes `Frame.state`. restart(state) -> state is the
-    reference's own auto-reset. modules maps a module's name to `f(**inputs) -> dict`. lanes: see
+    reference's own auto-reset. fresh(seed u32[2]) -> state is the port's own reset where starts
+    are placed. modules maps a module's name to `f(**inputs) -> dict`. lanes: see
     PureFunctions. scanned: whether the candidate has a `rollout`, which compiles the step once
     more, in a scan; False where a step takes long to compile, which is then called repeatedly.
     strict: trace these functions under JAX's strict dtype promotion, and without promotion of
@@ -73,6 +74,7 @@ class Programs:
         frame: Callable[[Any], Frame],
         load: Callable[[dict[str, Array]], Any] | None = None,
         restart: Callable[[Any], Any] | None = None,
+        fresh: Callable[[Array], Any] | None = None,
         modules: Mapping[str, Callable[..., dict[str, Array]]] | None = None,
         lanes: int = 0,
         scanned: bool = True,
@@ -80,7 +82,7 @@ class Programs:
     ) -> None:
         if strict:
             reset, step, frame = map(_strict, (reset, step, frame))
-            load, restart = (function and _strict(function) for function in (load, restart))
+            load, restart, fresh = (f and _strict(f) for f in (load, restart, fresh))
             modules = {name: _strict(function) for name, function in (modules or {}).items()}
         # Jitted although every use is inside another program: each is traced only once, not once
         # for every batch, auto-reset and trainer.
@@ -105,6 +107,9 @@ class Programs:
         self.restart = None
         if restart is not None:
             self.restart = jax.jit(after(restart), donate_argnums=0)
+        self.fresh = None
+        if fresh is not None:
+            self.fresh = jax.jit(jax.vmap(lambda seed: frame(fresh(seed))))
         # Batched by vmap with every input mapped: lanes are separate calls.
         self.modules = {
             name: jax.jit(jax.vmap(lambda inputs, f=f: f(**inputs)))
@@ -140,6 +145,8 @@ class JaxCandidate:
         # An optional method exists only where its function was given: the harness looks for the
         # attribute.
         load, restart, unroll = shared.load, shared.restart, shared.unroll
+        if (fresh := shared.fresh) is not None:
+            self.fresh = lambda seeds: self._run(fresh, seeds)
         if load is not None:
             self.load = lambda fields: self._run(load, _arrays(fields))
         if unroll is not None:

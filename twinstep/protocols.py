@@ -41,6 +41,9 @@ class Oracle(Protocol):
                              changes, no nearer to an edge than a candidate of this dtype can
                              resolve. Unlocks levels 1 and 2 where ranges of single fields would
                              give impossible states.
+      fresh(seed) -> Frame   where the contract has `starts`: the first frame of an episode that
+                             the reference begins by itself from a seed u32[2], not placed.
+                             Unlocks the comparison of the port's own starts.
       lanes(n) -> Lanes      n episodes side by side. Unlocks fast recording.
       explain(state, action) -> str   the reference's own words for one step (log, draw sites).
     """
@@ -93,6 +96,8 @@ class Candidate(Protocol):
                                        begins episodes by their seeds, load also takes `seeds`,
                                        u32[N, 2] of the running episodes
       restart(state) -> (State, Frame) the auto-reset of the reference, all lanes
+      fresh(seeds u32[N, 2]) -> Frame  first frames that its own reset gives, not placed, as of
+                                       the oracle's
       rollout(state, actions[T, N, P, ...]) -> (State, Frame with leading [T, N])
       call(module, inputs) -> outputs  leading N, same names as the oracle's
       explain(fields, action) -> list[ModuleCall]   the module calls of one step in order;
@@ -131,6 +136,7 @@ ORACLE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation, resync gates",
     "call": "level 1 against the oracle, the guilty module's name",
     "events": "coverage",
+    "fresh": "the port's own starts beside the reference's",
     "places": "placed states that ranges of single fields cannot describe",
     "lanes": "fast recording",
     "restart": "the reference's own auto-reset",
@@ -140,6 +146,7 @@ CANDIDATE_LADDER = {
     "load": "one-step witnesses, placed states, cross-continuation",
     "call": "level 1",
     "explain": "the guilty module inside a step",
+    "fresh": "the port's own starts beside the reference's",
     "rollout": "fast replay",
     "restart": "the reference's own auto-reset",
     "auto_step": "auto-reset in `twinstep.make`",

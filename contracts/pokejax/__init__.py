@@ -116,6 +116,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
             "switch",
             *(_WEARING if params["teams"] == "families" else ()),
         ),
+        illegal="it refuses the choice and asks again",
         free_seed=True,
         horizon=600,
         shipped=(16, 256),

@@ -79,6 +79,7 @@ def contract(params: Mapping[str, Any]) -> Contract:
         events=events_of(SETS[params["decks"]]),
         measures=(Measure("longest game, turns", "state.turn", "max"),),
         drivers=("random", "busy", "scripted", "loose"),
+        illegal="it raises",
         free_seed=True,
         horizon=600,
         shipped=(16, 256),

@@ -66,6 +66,8 @@ TCGJAX = Environment(
         factory="twinstep.oracles.tcgjax.bridge:TcgjaxOracle",
         probe="twinstep.oracles.tcgjax.bridge:probe",
         package="twinstep.oracles.tcgjax",
+        # It places thousands of boards in one answer: half a minute on a machine of its own.
+        limit=300.0,
         bench="twinstep.oracles.tcgjax.native:runners",
         bench_work=1 << 12,
         measured=("apex",),

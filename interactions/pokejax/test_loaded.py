@@ -165,3 +165,16 @@ def test_battles_that_are_over_stay_as_they_are_among_themselves(twinstep_lab):
     played = twinstep_lab.runner.play_from(before, np.zeros((3, len(ties), 2), np.int32))
     changed = [path for path, frames in played.items() if (frames[1:] != frames[0]).any()]
     assert not changed
+
+
+def test_one_who_has_copied_fewer_moves_than_its_own_goes_on_when_loaded(twinstep_lab):
+    """The simulator's own way to load a battle raises there."""
+    row = ([(MEW, TRANSFORM, TACKLE, REST)], STILL, {})
+    before, after = _stepped(twinstep_lab, [row])
+    assert after["moves"][0, 0].tolist() == [SPLASH, 0, 0, 0]
+    states = {name: after[name] for name in before}
+    actions = np.zeros((1, 1, 2), np.int32)
+    want, _ = twinstep_lab.oracle.steps(states, actions, starts_of([row[:2]]))
+    got = twinstep_lab.runner.play_from(states, actions)
+    assert not frames_differ(want, got, twinstep_lab.rules.one_step())
+    assert want["state.pp"][0, 0, 0, 0].tolist() == after["pp"][0, 0, 0].tolist()

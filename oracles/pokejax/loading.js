@@ -68,7 +68,10 @@ function slotsOf(dex, ids, pp, virtual, disabled) {
   });
 }
 
-/** One Pokemon: `member` is its place in the team, `fights` whether it is the one on the field. */
+/**
+ * One Pokemon: `member` is its place in the team, `fights` whether it is the one on the field.
+ * Returns the slots of its own moves.
+ */
 function restore(entry, state, n, member, fights, names) {
   const at = n * TEAM + member;
   const own = `[Pokemon:p${n + 1}${LETTERS[entry.position]}]`;
@@ -95,12 +98,11 @@ function restore(entry, state, n, member, fights, names) {
     for (const [stat, status, divisor] of [['spe', 'par', 4], ['atk', 'brn', 2]]) {
       if (entry.status === status) entry.modifiedStats[stat] = Math.max(Math.floor(entry.storedStats[stat] / divisor), 1);
     }
-    return;
+    return base;
   }
   const four = (field) => Array.from(state[field].slice(n * MOVES, (n + 1) * MOVES));
   const virtual = four('virtual');
   entry.moveSlots = slotsOf(names.dex, four('moves').map(names.moveOf), four('move_pp'), virtual, four('disabled'));
-  if (virtual.some(Boolean)) entry.baseMoveSlots = base;
   entry.species = `[Species:${names.speciesOf(state.species[n])}]`;
   entry.types = [0, 1].map((i) => names.typeOf(state.types[n * 2 + i])).filter(Boolean);
   STATS.forEach((stat, i) => {
@@ -113,6 +115,7 @@ function restore(entry, state, n, member, fights, names) {
   entry.lastMove = state.last_move[n] ? `[Move:${names.moveOf(state.last_move[n])}]` : null;
   entry.maybeLocked = !!state.maybe_locked[n];
   entry.switchFlag = state.request[n] === 2;
+  return base;
 }
 
 /** Return the battle that continues from `state`; game: a new one with the same teams. */
@@ -127,12 +130,13 @@ function loaded(sim, game, state) {
     requestState: over ? '' : switching ? 'switch' : 'move', midTurn: switching, queue: [], log: [], sentLogPos: 0, ended: over,
   });
   if (over) saved.winner = ['', 'p1', 'p2', ''][state.winner[0]];
+  const own = [];
   saved.sides.forEach((side, n) => {
     const members = side.pokemon;
     side.pokemon = members.map((_, i) => members[state.order[n * TEAM + i]]);
-    side.pokemon.forEach((entry, i) => {
+    own[n] = side.pokemon.map((entry, i) => {
       entry.position = i;
-      restore(entry, state, n, state.order[n * TEAM + i], i === 0, names);
+      return restore(entry, state, n, state.order[n * TEAM + i], i === 0, names);
     });
     side.pokemon[0].volatiles = volatiles(state, n, names, position);
     side.team = members.map((_, member) => position(n, member) + 1).join('');
@@ -146,7 +150,17 @@ function loaded(sim, game, state) {
     else delete side.activeRequest;
   });
   const battle = sim.State.deserializeBattle(saved);
-  for (const side of battle.sides) side.clearChoice();
+  battle.sides.forEach((side, n) => {
+    side.clearChoice();
+    // Own moves that are shown are the same objects. deserializeBattle sees to that, but fails where
+    // fewer are shown than there are own ones, as after Transform into a Pokemon with three moves.
+    side.pokemon.forEach((pokemon, i) => {
+      pokemon.baseMoveSlots = own[n][i].map((slot, k) => {
+        const shown = pokemon.moveSlots[k];
+        return shown && shown.id === slot.id && !shown.virtual ? shown : slot;
+      });
+    });
+  });
   return battle;
 }
 

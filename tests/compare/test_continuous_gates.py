@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from twinstep._lib import stats
-from twinstep.compare.arrays import Named, broken_shares
+from twinstep.compare.arrays import Named, Rules, broken_shares, frames_differ
 from twinstep.compare.averages import check_averages
 from twinstep.compare.horizon import check_horizons
 from twinstep.compare.resync import broken_fractions, check_from_states
 from twinstep.frames import take_lanes
-from twinstep.gates import Averages, Horizon, Resync, Window
+from twinstep.gates import Averages, GateRule, Horizon, Resync, Window
 from twinstep.inputs.sampling import sample_actions, sample_states, some_starts
 from twinstep.reference import placed_states
 from twinstep.tests.support import toy_labs
+from twinstep.tests.toys import drift
 from twinstep.tests.toys.drift import DRIFT, Oracle
 
 
@@ -202,3 +203,13 @@ def test_a_driver_that_looks_plays_on_what_the_candidate_shows(labs):
     assert len(seen) == 60  # steps of an episode; all lanes fit into one batch
     assert set(seen) == {np.dtype("float32")}
     assert outcome.steps == 20 * 60
+
+
+def test_a_bound_of_zero_on_one_step_tells_no_zero_from_the_other():
+    """Its errors are 0; Acrobot's reward is -0 in one library and 0 in another."""
+    contract = dataclasses.replace(drift.contract({}), gates=(GateRule(Resync(0.0)),))
+    rules = Rules.of(contract, candidate="f64", dtype="float64", platform="cpu")
+    one = {"reward": np.array([[[0.0]], [[1.0]]])}
+    other = {"reward": np.array([[[-0.0]], [[1.5]]])}
+    gates = {"reward": rules.one_step()["reward"]}
+    assert frames_differ(one, other, gates)["reward"].ravel().tolist() == [False, True]

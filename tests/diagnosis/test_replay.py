@@ -55,22 +55,28 @@ def copy(failed, tmp_path):
         ("def (:", "the candidate cannot be built: SyntaxError"),
         (None, "the candidate cannot be built: ModuleNotFoundError"),
         ("raise SystemExit(0)", "the candidate cannot be built: SystemExit"),
-        (BREAK, "the candidate cannot step: ValueError: x"),
     ],
 )
 def test_a_broken_candidate_is_one_line(copy, text, says):
     project, path = copy
     if text is None:
         project.rules.unlink()
-    elif text == BREAK:
-        was = project.rules.read_text().replace("class Vector:", "class Was:")
-        project.rules.write_text(was + BREAK)
     else:
         project.rules.write_text(text)
     done = project.twinstep("replay", path)
     code, line = one_line(done.returncode, done.stdout, done.stderr)
     assert code == 1
     assert says in line
+
+
+def test_a_candidate_that_raises_by_now_has_another_report(copy):
+    project, path = copy
+    was = project.rules.read_text().replace("class Vector:", "class Was:")
+    project.rules.write_text(was + BREAK)
+    done = project.twinstep("replay", path)
+    assert done.returncode == 1
+    assert "the candidate raises ValueError: x, at `" in done.stdout
+    assert "It still differs, but not byte for byte as reported" in done.stdout
 
 
 def test_a_candidate_that_is_gone_is_one_line(copy):

@@ -20,7 +20,9 @@ TABLE = {
     "contract": [
         "Contract", "Field", "Role", "Discrete", "Box", "Module", "Measure", "Randomness",
     ],
-    "gates": ["GateRule", "Lockstep", "Resync", "Window", "Horizon", "Averages"],
+    "gates": [
+        "GateRule", "Lockstep", "Resync", "Window", "Distribution", "Horizon", "Averages",
+    ],
     "plans": ["PPO", "Transfer"],
     "frames": ["Start", "Frame"],
     "protocols": ["Oracle", "Lanes", "Candidate", "ModuleCall", "NotCallable"],

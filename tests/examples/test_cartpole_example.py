@@ -72,7 +72,7 @@ def run(folder):
 
 
 #: In addition to `from twinstep import ...`: the drivers' stateless noise has no name there.
-PUBLIC = {"twinstep", "twinstep.adapters", "twinstep.drivers"}
+PUBLIC = {"twinstep", "twinstep.adapters", "twinstep.drivers", "twinstep.exact"}
 
 
 @pytest.mark.parametrize("folder", ["cartpole/twinstep_cartpole", "notebooks"])

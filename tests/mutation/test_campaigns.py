@@ -23,6 +23,8 @@ from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.mutation.workers import rows
 from twinstep.tests.support.campaign_rows import row_of
 
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture
 def campaign():

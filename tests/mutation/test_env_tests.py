@@ -27,6 +27,8 @@ from twinstep.mutation.verdict import Kill
 from twinstep.project import registry
 from twinstep.reference.process import OracleProcess
 
+pytestmark = pytest.mark.e2e
+
 PONG = registry.environment("pong")
 JAX = next(ref for ref in PONG.candidates if ref.name == "jax")
 

@@ -109,6 +109,39 @@ def test_a_planted_bug_is_imported_and_gone_afterwards(ref):
     assert sys.modules[mutant.module] is before
 
 
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Return a function that gives the candidate of a project as `init` writes it, with a rule."""
+
+    def write(rule):
+        package = tmp_path / "inits" / "fast"
+        package.mkdir(parents=True)
+        (tmp_path / "inits" / "__init__.py").write_text("")
+        (package / "__init__.py").write_text('"""The fast twin."""\n')
+        (package / "candidate.py").write_text(rule)
+        monkeypatch.syspath_prepend(tmp_path)
+        factory, globs = "inits.fast.candidate:Fast", ("inits/fast/**",)
+        return CandidateRef("jax", factory, packages=("inits.fast",), edit=globs)
+
+    yield write
+    for name in [name for name in sys.modules if name.partition(".")[0] == "inits"]:
+        del sys.modules[name]
+
+
+def test_bugs_are_planted_in_a_factorys_module_where_no_other_holds_the_rules(written):
+    found = all_mutants(written("def rule(x):\n    return x + 1\n"))
+    assert found
+    assert {mutant.module for mutant in found} == {"inits.fast.candidate"}
+
+
+def test_a_candidate_with_nothing_to_plant_a_bug_in_is_one_line(written, monkeypatch):
+    ref = written("class Fast:\n    pass\n")
+    env = replace(registry.environment("pong"), candidates=(ref,))
+    monkeypatch.setattr(registry, "environment", lambda name: env)
+    with pytest.raises(UserError, match="'jax' has nothing to plant a bug in: .*candidate.py"):
+        prepare(Plan("pong", "jax"))
+
+
 def test_a_package_keeps_its_functions_where_one_has_a_modules_name(ref):
     package = importlib.import_module(ref.packages[0])
     kept = dict(vars(package))
@@ -316,7 +349,7 @@ def test_a_suspect_holds_a_bug_in_its_file_or_in_what_is_declared_as_its_helpers
 
 
 def test_bugs_are_told_alike_or_different_beside_the_candidate_without_them(capsys):
-    differs, breaks, same = "1cc0f22af9", "7432ce8cea", "6199c34879"
+    differs, breaks, same = "6e0ef89688", "7432ce8cea", "5a3af3ab62"
     options = ["mutants", "cartpole", "--states", "16385", "--alike"]
     assert main([*options, differs, breaks, same]) == 1
     told = dict(line.split(" in cartpole-jax: ") for line in capsys.readouterr().out.splitlines())
@@ -342,17 +375,17 @@ def test_one_number_that_differs_in_the_last_lot_is_told(what, monkeypatch, caps
         return asked[-1]
 
     monkeypatch.setattr("twinstep.mutation.equivalence_evidence.answered", answers)
-    assert main(["mutants", "cartpole", "--states", "16385", "--alike", "6199c34879"]) == 1
-    assert capsys.readouterr().out == f"6199c34879 in cartpole-jax: differs in {what}\n"
+    assert main(["mutants", "cartpole", "--states", "16385", "--alike", "5a3af3ab62"]) == 1
+    assert capsys.readouterr().out == f"5a3af3ab62 in cartpole-jax: differs in {what}\n"
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         (["--alike", "0000000000"], "no bug of cartpole's jax"),
-        (["--alike", "6199c34879", "--module", "pull"], "--module pull: one of "),
-        (["--alike", "6199c34879", "--states", "0"], "--states 0: a whole number from 1"),
-        (["--alike", "6199c34879", "--resume"], "leave out --resume"),
+        (["--alike", "5a3af3ab62", "--module", "pull"], "--module pull: one of "),
+        (["--alike", "5a3af3ab62", "--states", "0"], "--states 0: a whole number from 1"),
+        (["--alike", "5a3af3ab62", "--resume"], "leave out --resume"),
         (["--module", "push"], "--module and --states are for --alike"),
     ],
 )

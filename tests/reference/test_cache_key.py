@@ -105,6 +105,19 @@ def test_the_versions_that_numbers_come_from_change_the_key(folder, monkeypatch)
     assert key("random") != before
 
 
+def test_a_bridge_made_by_an_adapter_changes_with_the_adapter_alone(folder, monkeypatch):
+    plain, real = key("random"), cache_key.sources_below
+    adapter = cache_key.package_folder("twinstep.inward")
+    edited = lambda where, *rest: "edited" if where == adapter else real(where, *rest)  # noqa: E731
+    monkeypatch.setattr(cache_key, "sources_below", edited)
+    assert key("random") == plain
+    (folder / "keyed" / "bridge" / "__init__.py").write_text("import twinstep.inward\n")
+    with_edited = key("random")
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(str(folder))
+    assert key("random") != with_edited
+
+
 RECORDER = ("recording", "trace_file", "drivers", "frames", "contract", "hashing")
 
 

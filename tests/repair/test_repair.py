@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from twinstep.tests.support.project_folder import RIGHT, TAKES, TAKES_ALL, WRONG
+from twinstep.tests.support.project_folder import EARLY, RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.support.scripted_agent import Repaired
 
 pytestmark = pytest.mark.e2e
@@ -28,7 +28,7 @@ def try3():
     change(RULES, "heap - left - right", "heap - left")
 
 def try4():
-    change(RULES, {WRONG!r}, {RIGHT!r})
+    change(RULES, {EARLY!r}, {RIGHT!r})
 """
 
 
@@ -38,9 +38,9 @@ def git(folder, *args):
 
 
 def two_bugs(folder):
-    """A project with a bug in a module and one in the step, and the agent for it."""
+    """A project with a bug in a module and one that only episodes show, and the agent for it."""
     made = Repaired.duel(folder)
-    made.project.plant()
+    made.project.plant(RIGHT, EARLY)
     made.project.plant(TAKES, TAKES_ALL)
     made.commit(PARTIAL)
     return made

@@ -25,6 +25,8 @@ from twinstep.tests.support.project_folder import Folder
 from twinstep.tests.support.requirements import need
 from twinstep.tests.support.small_runs import SMALL, curve, stop_at, train
 
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture
 def small(tmp_path):

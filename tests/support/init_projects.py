@@ -18,13 +18,13 @@ class Slide(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.wind = self.np_random.integers(0, 9) / 8 if self.hidden else 0.0
+        self.winds = {"west": self.np_random.integers(0, 9) / 8 if self.hidden else 0.0}
         self.state = np.array([self.np_random.integers(-8, 9) / 8, 0], np.float32)
         return self.state.copy(), {}
 
     def step(self, action):
         at, speed = self.state
-        speed = speed + np.float32((0.125 if action == 1 else -0.125) + self.wind)
+        speed = speed + np.float32((0.125 if action == 1 else -0.125) + self.winds["west"])
         self.state = np.array([at + speed, speed], np.float32)
         ended = bool(abs(self.state[0]) > 2)
         return self.state.copy(), -abs(float(at)), ended, False, {}

@@ -36,6 +36,8 @@ HEAD = f"import numpy as np\n\nfrom twinstep.frames import Frame\n\nROUNDS = {du
 #: Passing stays legal for a player who decides alone with one stone left.
 RIGHT = "legal[:, :, 0] = acting.all(1)[:, None] & acting"
 WRONG = "legal[:, :, 0] = (acting.all(1) | (heap == 1))[:, None] & acting"
+#: A bug in an episode's first step, at which no test of level 2 begins.
+EARLY = "legal[:, :, 0] = (acting.all(1) | (rounds == 1))[:, None] & acting"
 #: A bug in the module that can be called alone.
 TAKES = "left = np.minimum(first, heap)"
 TAKES_ALL = "left = np.minimum(first, heap + 1)"
@@ -112,7 +114,7 @@ class Project(Folder):
         self.rules.write_text(HEAD + inspect.getsource(duel.Vector))
 
     def plant(self, right=RIGHT, wrong=WRONG):
-        """Plant a bug; the default one shows only in episodes."""
+        """Plant a bug; the default one is in no module that can be called alone."""
         text = self.rules.read_text()
         assert right in text
         self.rules.write_text(text.replace(right, wrong))

@@ -51,7 +51,7 @@ PARTS = {"environment": "t", "driver": "random", "episodes": 2, "lanes": 2}
 
 def entry_of(chunk, sha256):
     """Return a chunk's entry in a manifest."""
-    none = dict.fromkeys(("terminated", "truncated", "cut"), 0)
+    none = dict.fromkeys(("terminated", "truncated", "cut", "illegal"), 0)
     counts = {"episodes": chunk.lanes, "steps": int(chunk.lengths.sum())}
     entry = {"file": "00000.chunk", "sha256": sha256}
     return entry | counts | none | {"events": {}, "measures": {}}

@@ -9,14 +9,14 @@ from twinstep.testing.harness import Harness, RunSettings
 
 
 @contextlib.contextmanager
-def labs(folder, env, episodes):
+def labs(folder, env, episodes, place=""):
     """Give a function from a candidate's name, and a variant's, to the lab; end the oracles after.
 
-    folder: empty; the oracle's process finds the toy by its name there. env: named as its constant.
+    folder: empty; the oracle's process finds the toy by its name there. place: `module:CONSTANT` of
+    its declaration; by default its oracle's module, and its name in capitals.
     """
-    module = env.oracle.factory.partition(":")[0]
-    declared = f'[tool.twinstep.envs]\n{env.name} = "{module}:{env.name.upper()}"\n'
-    (folder / "pyproject.toml").write_text(declared)
+    place = place or f"{env.oracle.factory.partition(':')[0]}:{env.name.upper()}"
+    (folder / "pyproject.toml").write_text(f'[tool.twinstep.envs]\n{env.name} = "{place}"\n')
     harness = Harness(RunSettings(episodes=episodes))
     candidates = {ref.name: ref for ref in env.candidates}
     variants = {variant.name: variant for variant in env.variants}

@@ -3,9 +3,13 @@
 The toy `wander` has no end, no chance, double precision, and a wrong candidate beside a right one.
 """
 
+import numpy as np
 import pytest
 
+from twinstep.testing.harness import Divergence
 from twinstep.tests.support.project_folder import Project
+from twinstep.tests.support.toy_labs import labs
+from twinstep.tests.toys.wander import GATE, WANDER
 
 PROJECT = """
 [tool.twinstep.envs]
@@ -77,6 +81,15 @@ def test_a_batch_that_matters_is_told_with_values_ways_and_place(in_batches):
     assert "with the lanes in reverse; 2 of 128 lanes differ." in in_batches.text
 
 
+def test_a_lane_that_parts_within_its_gate_passes_with_a_line(in_batches):
+    pair = in_batches.verdict["pairs"]["wander@tolerant-edge"]
+    (line,) = [line for line in pair["lines"] if "is called matters by rounding" in line]
+    assert "`reward` is" in line
+    failed = [name for name in in_batches.text.splitlines() if name.startswith("FAILED")]
+    assert not any("order_of_lanes" in name and "edge" in name for name in failed)
+    assert any("order_of_lanes" in name and "bylane" in name for name in failed)
+
+
 def test_an_error_at_the_edge_of_its_gate_is_told_as_such_and_not_as_a_neighbours(in_batches):
     edge = [line for line in in_batches.text.splitlines() if "# wander@tolerant-edge" in line]
     (placed,) = [line for line in edge if "placed states" in line]
@@ -84,3 +97,15 @@ def test_an_error_at_the_edge_of_its_gate_is_told_as_such_and_not_as_a_neighbour
     bylane = [line for line in in_batches.text.splitlines() if "# wander@exact-bylane" in line]
     (placed,) = [line for line in bylane if "placed states" in line]
     assert "depends on the lanes beside it" in placed
+
+
+def test_what_follows_a_parting_within_the_gate_is_not_compared_and_a_larger_one_is(tmp_path):
+    one = {"reward": np.zeros((4, 2, 1))}
+    drifts, jumps = (np.zeros((4, 2, 1)) for _ in range(2))
+    drifts[1:, 0, 0] = 0.5 * GATE, 2 * GATE, 9 * GATE
+    jumps[2, 1, 0] = 2 * GATE
+    with labs(tmp_path, WANDER, 10) as lab_of:
+        lab = lab_of("edge", "tolerant")
+        lab.require_same_play(one, {"reward": drifts}, ("so", "otherwise"))
+        with pytest.raises(Divergence):
+            lab.require_same_play(one, {"reward": drifts + jumps}, ("so", "otherwise"))

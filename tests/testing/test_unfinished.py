@@ -1,9 +1,13 @@
 """A run that did less than all of it, or that died, leaves no verdict that says `equal`."""
 
+import dataclasses
+
 import pytest
 
+from twinstep.environment import Parameter, Variant
 from twinstep.testing import accounting
 from twinstep.tests.support.project_folder import SHORT
+from twinstep.tests.toys.duel import DUEL
 
 FULL = ("--candidate", "mine")
 ONE = (*FULL, "--driver", "random", "--driver", "sticky")
@@ -98,18 +102,20 @@ def test_a_part_of_level_3_is_equal_in_part(project, chosen, open_):
     assert pair["missing"] == open_
 
 
-_SEEN = {"driver": "random", "key": "", "episodes": 100, "steps": 7, "truncated": 0}
+_SEEN = {"driver": "random", "key": "", "episodes": 100, "steps": 1000}
+_SEEN |= {"truncated": 0, "illegal": 0, "lengths": [10, 10.0, 10]}
 
 
-def _finished(truncates, **seen):
+def _finished(truncates, asks_illegal=False, outcome="passed", unvaried=(), **seen):
     """Return the verdict's entry of one passed test of level 3 that has compared all it owes."""
     notes = {
         "pair": "p", "imported": False, "dtype": "f", "platform": "cpu", "gates": {"obs": ""},
         "owed": ["lockstep random"], "compared": ["lockstep random"], "level": 3,
-        "truncates": truncates,
+        "truncates": truncates, "asks_illegal": asks_illegal, "unvaried": unvaried,
+        "placed_starts": False, "starts": "",
     }  # fmt: skip
     pair = accounting.new_pair(notes)
-    accounting.count(pair, notes | {"coverage": _SEEN | seen}, "passed")
+    accounting.count(pair, notes | {"coverage": _SEEN | seen}, outcome)
     return accounting.finished(pair, True)
 
 
@@ -118,9 +124,38 @@ def test_episodes_without_a_step_verify_nothing():
     assert _finished(False)["verdict"] == "equal"
 
 
+def test_a_comparison_that_failed_is_not_called_missing():
+    pair = _finished(False, outcome="failed")
+    assert (pair["missing"], pair["differs"], pair["verdict"]) == (
+        [], ["lockstep random"], "differs",
+    )  # fmt: skip
+
+
+def test_few_steps_are_equal_in_what_was_played_and_the_number_is_said():
+    assert _finished(False, steps=999)["verdict"] == "equal in what was played: 999 steps"
+    assert _finished(False, steps=1)["verdict"] == "equal in what was played: 1 step"
+
+
 def test_a_declared_truncation_that_no_episode_shows_is_said():
     assert "a truncation, which the contract declares" in _finished(True)["never_seen"][0]
     assert not _finished(True, truncated=1)["never_seen"]
+    assert not _finished(False)["never_seen"]
+
+
+def test_a_parameter_that_no_variant_varies_is_said():
+    env = dataclasses.replace(
+        DUEL,
+        variants=(Variant("a", {"stones": 1}), Variant("b", {"stones": 2, "coin": 5})),
+        parameters=(Parameter("stones", 1, ""), Parameter("coin", 5, ""), Parameter("rule", 0, "")),
+    )
+    assert accounting.unvaried(env) == ["coin", "rule"]
+    (said,) = _finished(False, unvaried=["coin", "rule"])["never_seen"]
+    assert said == "another value of coin, rule: no declared variant has one"
+
+
+def test_illegal_actions_that_are_never_asked_are_said():
+    assert "an illegal action: add the driver `careless`" in _finished(False, True)["never_seen"][0]
+    assert not _finished(False, True, illegal=1)["never_seen"]
     assert not _finished(False)["never_seen"]
 
 
@@ -219,3 +254,17 @@ def test_a_test_of_the_oracle_alone_that_fails_leaves_no_candidate_equal(project
     assert pair["verdict"] == "error"
     assert pair["levels"]["level3"]["errors"] == 1
     assert not _failed(pair)
+
+
+@pytest.mark.parametrize(
+    ("compared", "missing", "word"),
+    [
+        (["distribution random"], [], "alike in distribution"),
+        (["distribution random", "horizon random"], ["x"], "alike in distribution in part"),
+        (["distribution random", "lockstep random"], [], "equal, the rest alike in distribution"),
+        (["horizon random"], ["x"], "equal in part"),
+    ],
+)
+def test_equal_is_said_of_what_was_compared_step_by_step_alone(compared, missing, word):
+    pair = {"levels": {}, "drivers": {"random": {"steps": 5000}}, "imported": False}
+    assert accounting._verdict_word(pair | {"compared": compared, "missing": missing}) == word

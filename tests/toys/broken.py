@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from twinstep.environment import CandidateRef
+from twinstep.protocols import NotCallable
 from twinstep.tests.toys import drift, duel
 
 
@@ -87,10 +88,24 @@ class RaisesInReset(duel.Vector):
 
 
 class RaisesInStep(duel.Vector):
+    words = "round 3 is beyond the table"
+
     def step(self, state, actions):
         if state[0][3].max() == 3:
-            raise IndexError("round 3 is beyond the table")
+            raise IndexError(self.words)
         return super().step(state, actions)
+
+
+class WrongThenRaises(RaisesInStep):
+    """Planted: the first player is paid one more in the second step, two before it raises."""
+
+    words = "after the difference"
+
+    def step(self, state, actions):
+        state, frame = super().step(state, actions)
+        more = np.zeros_like(frame.reward)
+        more[:, 0] = state[0][3] == 2
+        return state, frame._replace(reward=frame.reward + more)
 
 
 class RaisesInRollout(duel.Vector):
@@ -138,7 +153,7 @@ _HERE = "twinstep.tests.toys.broken"
 _BROKEN = (
     WrongShape, WrongDtype, MissingField, ExtraField, RaggedField, NoFrame, NoState, FrameAlone,
     Nothing, ShortRollout, RaisesInFactory, RaisesInReset, RaisesInStep, RaisesInRollout,
-    RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
+    WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
 )  # fmt: skip
 DUEL = dataclasses.replace(
     duel.DUEL,
@@ -158,4 +173,18 @@ DRIFT = dataclasses.replace(
         CandidateRef("nan64", f"{_HERE}:NotANumber"),
         CandidateRef("nan32", f"{_HERE}:NotANumber32"),
     ),
+)
+
+
+class RefusesToCall(duel.Oracle):
+    """A reference whose modules cannot be called with any inputs."""
+
+    def call(self, module, inputs):
+        raise NotCallable("no stones of that kind")
+
+
+REFUSING = dataclasses.replace(
+    duel.DUEL,
+    name="refusing",
+    oracle=dataclasses.replace(duel.DUEL.oracle, factory=f"{_HERE}:RefusesToCall"),
 )

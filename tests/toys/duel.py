@@ -51,6 +51,7 @@ def contract(params):
         events=("both_decided", "one_decided", "coin_paid", "heap_emptied", "rounds_over"),
         measures=(Measure("most points", "state.left", "max"),),
         drivers=("random", "sticky", "seeking"),
+        illegal="no rule says what it does",
         horizon=40,
     )
 

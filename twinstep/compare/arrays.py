@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from twinstep.contract import Contract
-from twinstep.gates import Averages, Further, Gate, Horizon, Lockstep, Resync, Window
+from twinstep.gates import (
+    Averages,
+    Distribution,
+    Further,
+    Gate,
+    Horizon,
+    Lockstep,
+    Resync,
+    Window,
+)
 
 
 def differs(oracle: np.ndarray, candidate: np.ndarray, gate: Lockstep) -> np.ndarray:
@@ -132,6 +141,10 @@ class Rules:
         """Gates on one step, and on short windows, from the oracle's state."""
         return [named for named in self.named if isinstance(named.gate, Resync | Window)]
 
+    def distributions(self) -> dict[str, Distribution]:
+        """Return the paths that are compared in distribution alone, with their gates."""
+        return {p: g for p, g in self.gates.items() if isinstance(g, Distribution)}
+
     def horizons(self) -> list[Named]:
         """Gates on the number of steps before episodes diverge."""
         return [named for named in self.named if isinstance(named.gate, Horizon)]
@@ -143,13 +156,14 @@ class Rules:
     def one_step(self) -> dict[str, Lockstep]:
         """Return the gates of one step from the oracle's state, by path.
 
-        A resync or window gate gives its maximum as tolerance.
+        A resync or window gate gives its maximum as tolerance. What is compared in distribution
+        has none.
         """
-        return {path: _once(gate) for path, gate in self.gates.items()}
+        return _each_once(self.gates)
 
     def from_placed(self) -> dict[str, Lockstep]:
         """Return the gates of each step from a placed state, by path; see `one_step`."""
-        return {path: _once(gate) for path, gate in self.placed.items()}
+        return _each_once(self.placed)
 
     def narrowed(self, factor: float) -> Rules:
         """Return the same rules with every tolerance of one comparison multiplied by `factor`."""
@@ -157,6 +171,8 @@ class Rules:
         def narrow(gate: Any) -> Any:
             if isinstance(gate, Lockstep):
                 return dataclasses.replace(gate, atol=gate.atol * factor, rtol=gate.rtol * factor)
+            if isinstance(gate, Distribution):
+                return gate
             return dataclasses.replace(gate, max=gate.max * factor)
 
         return dataclasses.replace(
@@ -166,8 +182,16 @@ class Rules:
         )
 
 
+def _each_once(gates: dict[str, Gate]) -> dict[str, Lockstep]:
+    return {path: _once(gate) for path, gate in gates.items() if not isinstance(gate, Distribution)}
+
+
 def _once(gate: Gate) -> Lockstep:
-    return gate if isinstance(gate, Lockstep) else Lockstep(atol=gate.max)
+    if isinstance(gate, Lockstep):
+        return gate
+    assert not isinstance(gate, Distribution), "a module's output is compared call by call"
+    # A bound of 0 too is one of errors, which tell no zero from the other.
+    return Lockstep(atol=gate.max, signed_zeros=False)
 
 
 def frames_differ(

@@ -172,7 +172,20 @@ def mismatch(
         return ""
     t, lane, name, want_value, value = worst
     values = f"`{name}` is {text_of(value)}, expected {text_of(want_value)}"
-    return f"{values}, at step {t + 1} of lane {lane}"
+    return f"{values}, at step {t + 1} of lane {lane}{_after_an_end(expected, t, lane)}"
+
+
+def _after_an_end(expected: ExpectedSteps, t: int, lane: int) -> str:
+    """Say where row t lies from an end before it, "" if no end is, or none is among the heads."""
+    heads = expected.heads
+    if not {"terminated", "truncated"} <= heads.keys():
+        return ""
+    ended = (heads["terminated"] | heads["truncated"])[: t + 1, lane]
+    ends = np.flatnonzero(ended & expected.valid[: t + 1, lane])
+    if not len(ends):
+        return ""
+    steps = t - int(ends[-1])
+    return f", step {steps} after an end" if steps else ", where the episode ends"
 
 
 def _first(name: str, want: Any, value: Any, gate: Lockstep) -> tuple[str, Any, Any]:

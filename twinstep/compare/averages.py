@@ -7,6 +7,7 @@ an episode. Each average must be shown to be equivalent; the lack of a differenc
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -147,24 +148,30 @@ def _played(
     for begin in range(0, chunk.lanes, FEW):
         lanes = np.arange(begin, min(begin + FEW, chunk.lanes))
         padded = np.concatenate([lanes, np.repeat(lanes[:1], FEW - len(lanes))])
-        for frames in _driven(runner, take_lanes(chunk.starts, padded), driver):
+        steps = driven(runner, take_lanes(chunk.starts, padded), driver)
+        for _, frames in itertools.islice(steps, 1, None):
             yield (
                 slice(begin, begin + len(lanes)),
-                {p: v[:, : len(lanes)] for p, v in frames.items()},
+                {p: v[None, : len(lanes)] for p, v in frames.items()},
             )
 
 
-def _driven(runner: Runner, starts: Start, driver: Driver) -> Iterator[Rows]:
-    """Let a driver play on the candidate until all lanes have ended; yield one step at a time."""
+def driven(runner: Runner, starts: Start, driver: Driver) -> Iterator[tuple[np.ndarray, Rows]]:
+    """Let a driver play on the candidate until all lanes have ended.
+
+    Yields the actions [N, P, ...] and the frame, path -> [N, ...], of each step. First come no
+    actions [0] and the frame after reset.
+    """
     contract = runner.contract
     act = driver(contract, starts, None)
     state, named = runner.reset(starts)
+    yield np.zeros(0), named
     alive = np.ones(len(starts.seed), bool)
     for t in range(contract.horizon):
         dtype, shape = contract.action_layout()
         actions = np.asarray(act(unflatten(named), t), dtype).reshape(-1, *shape)
         state, named = runner.step(state, actions)
-        yield {path: values[None] for path, values in named.items()}
+        yield actions, named
         alive &= ~(named["terminated"] | named["truncated"])
         if not alive.any():
             return

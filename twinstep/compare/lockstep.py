@@ -15,6 +15,9 @@ from twinstep.reference.cache import TraceSet
 from twinstep.reference.trace_file import ChunkFile, digests
 from twinstep.runner.runner import Runner
 
+#: The beginning of a path that stands for an exception of the candidate, before its name.
+RAISED = "raised "
+
 
 @dataclass(frozen=True)
 class FirstDifference:
@@ -61,6 +64,40 @@ def check_episodes(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep])
         outcome.episodes += chunk.lanes
         outcome.steps += int(chunk.lengths.sum())
     return outcome
+
+
+def check_alone(runner: Runner, traces: TraceSet, gates: dict[str, Lockstep]) -> Outcome:
+    """Replay as `check_episodes`, each episode in a batch of its own, where a candidate raises.
+
+    An episode's first difference may then be that the candidate raises: its miss has the one path
+    `raised IndexError`. Restarts are not compared.
+    """
+    outcome = Outcome()
+    for chunk in traces.chunks():
+        for lane in range(chunk.lanes):
+            start, actions = take_lanes(chunk.starts, lane), chunk.actions_of(lane)
+            got, failure = runner.alone(start, actions)
+            want = _frames_of(chunk, lane, sorted({*gates, "reward"}))
+            rows = len(got["reward"])
+            want, given = ({p: v[:rows, None] for p, v in side.items()} for side in (want, got))
+            found = frames_differ(want, given, gates)
+            misses = first_misses(found, np.ones((rows, 1), bool), 0)
+            if misses:
+                miss = Miss(lane, misses[0].step, misses[0].paths)
+            elif failure:
+                miss = Miss(lane, rows, (f"{RAISED}{failure.raised}",))
+            else:
+                continue
+            outcome.divergences.append(divergence_of(chunk, outcome.episodes, miss))
+        outcome.episodes += chunk.lanes
+        outcome.steps += int(chunk.lengths.sum())
+    return outcome
+
+
+def _frames_of(chunk: ChunkFile, lane: int, paths: list[str]) -> dict[str, np.ndarray]:
+    windows = [chunk.new_rows(number, paths) for number in range(chunk.windows)]
+    length = int(chunk.lengths[lane]) + 1
+    return {p: np.concatenate([w[p][:, lane] for w in windows])[:length] for p in paths}
 
 
 def _replay(
@@ -173,5 +210,5 @@ def _check_restarts(
 def divergence_of(chunk: ChunkFile, before: int, miss: Miss) -> FirstDifference:
     """Return the divergence of a chunk's miss; before: episodes in the chunks before it."""
     start = take_lanes(chunk.starts, miss.lane)
-    actions = chunk.actions_of(miss.lane)[: miss.step]
+    actions = chunk.asked_of(miss.lane)[: miss.step]
     return FirstDifference(before + miss.lane, miss, start, actions)

@@ -14,8 +14,9 @@ import numpy as np
 
 from twinstep._lib.json_values import from_json, to_json
 from twinstep.compare.arrays import Rules, differs, error, first_misses, frames_differ
+from twinstep.compare.lockstep import RAISED
 from twinstep.contract import Contract, Discrete, Field, Role
-from twinstep.errors import UserError
+from twinstep.errors import CandidateBroken, UserError
 from twinstep.frames import Start
 from twinstep.gates import Lockstep
 from twinstep.inputs.batching import replay_batch
@@ -30,7 +31,8 @@ class Case:
     """The inputs of one comparison, without batch axes.
 
     kind: one of KINDS. start: for an episode; for a step or restart the start that puts the
-    oracle into some legal episode before the state is loaded. actions: [T, P, ...].
+    oracle into some legal episode before the state is loaded. actions: [T, P, ...]; an episode's
+    are made legal as they are played, but for those that `action_mask.kept` marked.
     state: the loaded state fields. module, inputs: for a module call.
     """
 
@@ -105,6 +107,8 @@ class Answer:
     history: the oracle's frames [step, ...] before the difference.
     played: the actions after mapping to legal ones. module: of a module's case, else "".
     compared: path -> the gate under which it was compared there; {} where both sides agree.
+    raised: the candidate's exception where it raised in place of an answer; `paths` then has the
+    one path `raised IndexError`, and `candidate` is empty.
     """
 
     step: int
@@ -116,6 +120,7 @@ class Answer:
     played: np.ndarray
     module: str = ""
     compared: dict[str, Lockstep] = field(default_factory=dict)
+    raised: CandidateBroken | None = None
 
     @property
     def agrees(self) -> bool:
@@ -135,8 +140,11 @@ def _actions(runs: list[Any], contract: Contract) -> np.ndarray:
     for action, count in runs:
         value = from_json(action, dtype, (1, *shape))
         space = contract.action
-        if isinstance(space, Discrete) and not ((value >= 0) & (value < space.n)).all():
-            raise ValueError(f"action {action} of {space.n}")
+        if isinstance(space, Discrete):
+            # Negative: an illegal one that is asked as it is.
+            least = -space.n if contract.masked else 0
+            if not ((value >= least) & (value < space.n)).all():
+                raise ValueError(f"action {action} of {space.n}")
         if not 0 < count <= _MOST:
             raise ValueError(f"{count} steps")
         parts.append(np.repeat(value, count, 0))
@@ -161,7 +169,18 @@ def ask(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answ
         got = {p: v[None] for p, v in runner.restart(runner.load(state))[1].items()}
     else:
         want, _ = oracle.steps(state, case.actions[:, None], begin)
-        got = runner.play_from(state, case.actions[:, None])
+        got, failure = _played_from(state, case.actions[:, None], runner)
+        if failure:
+            at = len(got["reward"]) if got else 0
+            if at:
+                before = {path: values[at - 1, 0] for path, values in want.items()}
+            rows = {path: values[:, 0] for path, values in want.items()}
+            agreed = not got or not frames_differ(
+                {path: values[:at] for path, values in want.items()}, got, rules.one_step()
+            )
+            if agreed:
+                return _raising(at + 1, before, rows, at, case.actions, failure)
+            want = {path: values[:at] for path, values in want.items()}
     gates = rules.one_step()
     differences = frames_differ(want, got, gates)
     count = len(want["reward"])
@@ -202,8 +221,20 @@ def _ask_some(
 ) -> list[Answer]:
     truths = oracle.replays(trials)
     plays = [(start, truth[1]) for (start, _), truth in zip(trials, truths, strict=True)]
+    failures: list[CandidateBroken | None] = [None] * len(plays)
+    try:
+        shown = runner.replays(plays)
+    except CandidateBroken as error:
+        if not error.raised:
+            raise
+        # In a batch one lane's exception hides the others' answers.
+        alone = [runner.alone(*play) for play in plays]
+        shown, failures = [got for got, _ in alone], [failure for _, failure in alone]
+        if not any(failures):
+            raise
     answers = []
-    for (want, played, _), got in zip(truths, runner.replays(plays), strict=True):
+    for (truth, played, _), got, failure in zip(truths, shown, failures, strict=True):
+        want = {path: values[: len(got["reward"])] for path, values in truth.items()}
         lane_want = {path: values[:, None] for path, values in want.items()}
         lane_got = {path: values[:, None] for path, values in got.items()}
         # The first frame is one step from the start: resync and window gates apply too.
@@ -216,7 +247,12 @@ def _ask_some(
         if not misses:
             gates = rules.lockstep()
             differences = frames_differ(lane_want, lane_got, gates)
-            misses = first_misses(differences, np.ones((len(played) + 1, 1), bool), 0)
+            misses = first_misses(differences, np.ones((len(want["reward"]), 1), bool), 0)
+        if not misses and failure:
+            at = len(want["reward"])
+            before = {path: values[-1] for path, values in want.items()}
+            answers.append(_raising(at, before, truth, at, played[:at], failure))
+            continue
         if not misses:
             answers.append(_agreement(played))
             continue
@@ -234,6 +270,36 @@ def _ask_some(
             )
         )
     return answers
+
+
+def _played_from(
+    state: dict[str, np.ndarray], actions: np.ndarray, runner: Runner
+) -> tuple[dict[str, np.ndarray], CandidateBroken | None]:
+    """Play from a loaded state as far as the candidate gets: its frames, and its failure."""
+    try:
+        return runner.play_from(state, actions), None
+    except CandidateBroken as error:
+        if not error.raised:
+            raise
+        if len(actions) == 1:
+            return {}, error
+        got, earlier = _played_from(state, actions[:-1], runner)
+        return got, earlier or error
+
+
+def _raising(
+    step: int,
+    before: dict[str, np.ndarray],
+    truth: dict[str, np.ndarray],
+    row: int,
+    played: np.ndarray,
+    failure: CandidateBroken,
+) -> Answer:
+    """Return the answer of a candidate that raises in a step; row: that step's in `truth`."""
+    oracle = {path: values[row] for path, values in truth.items()}
+    history = {path: values[:row] for path, values in truth.items()}
+    paths = (f"{RAISED}{failure.raised}",)
+    return Answer(step, paths, before, oracle, {}, history, played, raised=failure)
 
 
 def _ask_module(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) -> Answer:
@@ -280,7 +346,9 @@ def elements_that_differ(
 
     Vectors are split into their named elements: `obs.ball_x`.
     """
-    rows = []
+    rows: list[tuple[str, Any, Any, Any, float, Lockstep]] = []
+    if answer.raised:
+        return rows
     # Single values are more readable than the vectors that contain them.
     for path in sorted(answer.paths, key=lambda p: (np.asarray(answer.oracle[p]).size > 1, p)):
         gate = answer.compared[path]
@@ -325,7 +393,7 @@ def elements_not_compared(
     They are those of small arrays that an episode in lockstep does not compare: a resync gate's.
     """
     rows = []
-    for path in contract.compared_paths():
+    for path in () if answer.raised else contract.compared_paths():
         if answer.module or path in answer.compared or path not in answer.oracle:
             continue
         want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
@@ -336,6 +404,11 @@ def elements_not_compared(
             index = tuple(int(i) for i in place)
             rows.append((path + _suffix(list(index), names), want[index], got[index]))
     return rows
+
+
+def element_name(contract: Contract, path: str, index: tuple[int, ...]) -> str:
+    """Return the name of one element of a frame path, `obs.ball_x` or `state.board[0][1]`."""
+    return path + _suffix(list(index), element_names(contract, path))
 
 
 def element_names(contract: Contract, path: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from twinstep.compare.arrays import Rules, frames_differ
 from twinstep.compare.lockstep import FirstDifference
-from twinstep.contract import Contract, Discrete, Field, Role
+from twinstep.contract import Box, Contract, Discrete, Field, Role
 from twinstep.diagnosis.after_reset import first_wrong_after_reset
 from twinstep.diagnosis.case import Answer, Case, ask, ask_episodes, outputs_differ
 from twinstep.diagnosis.module_by_module import first_wrong_module, first_wrong_module_on
@@ -60,7 +60,10 @@ def bare(case: Case, answer: Answer) -> Diagnosis:
 def shrink_episode(
     found: FirstDifference, oracle: OracleProcess, runner: Runner, rules: Rules
 ) -> tuple[Case, Shrunk]:
-    """Shrink a diverging episode to a 1-minimal one that differs in one of the same paths."""
+    """Shrink a diverging episode to a 1-minimal one that differs in one of the same paths.
+
+    Its actions lie inside their range, unless it takes others to show the difference.
+    """
     wanted = set(found.miss.paths)
 
     def diverges(trials: list[np.ndarray]) -> list[int]:
@@ -68,7 +71,12 @@ def shrink_episode(
         answers = ask_episodes(trials_of_start, oracle, runner, rules)
         return [a.step if wanted & set(a.paths) else -1 for a in answers]
 
-    small = shrink(found.actions, diverges)
+    actions, space = found.actions, runner.contract.action
+    if isinstance(space, Box) and space.beyond > 1:
+        inside = np.clip(actions, space.low, space.high).astype(actions.dtype)
+        (at,) = diverges([inside])
+        actions = inside[:at] if at >= 0 else actions
+    small = shrink(actions, diverges)
     return Case("episode", found.start, small.actions), small
 
 
@@ -89,6 +97,9 @@ def diagnose(case: Case, oracle: OracleProcess, runner: Runner, rules: Rules) ->
         again = answer if case.kind != "episode" else ask(witness, oracle, runner, rules)
         # Another field may differ from there: that is no witness of this difference.
         one_step = not set(answer.paths).isdisjoint(again.paths)
+    if answer.raised:
+        suspect = Suspect("step", f"it raises {answer.raised.raised} there")
+        return Diagnosis(case, answer, one_step, (suspect,), None, {}, None, witness)
     call, call_oracle, checked, why = None, {}, False, ""
     agree: frozenset[str] = frozenset()
     if one_step and witness is not None and witness.kind == "step":

@@ -9,11 +9,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from twinstep._lib import paths
 from twinstep._lib.json_values import text_of
 from twinstep._lib.markdown import table
+from twinstep.diagnosis.boards import action_text, grids_text, masks_text, step_text
 from twinstep.diagnosis.report import encode, has_case, headline, rounding_of
 from twinstep.project.source_view import candidate_source
 
@@ -30,7 +29,8 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     steps, the agreeing fields. The difference, the minimal case and the replay command always stay.
     """
     must, may = _sections(record, folder)
-    for drop in ((), ("source",), ("source", "last"), ("source", "last", "agree", "apart")):
+    first, then = ("source", "last"), ("agree", "apart", "grids", "alone")
+    for drop in ((), ("source",), first, (*first, *then)):
         text = "\n".join(part for name, part in _merged(must, may) if name not in drop)
         if len(text) <= CAP:
             return text
@@ -73,13 +73,19 @@ def _sections(record: dict[str, Any], folder: str) -> tuple[list[tuple[str, str]
         )
         may["apart"] = f"apart by then, under gates of their own: {shown}"
     if record["agree"]:
-        agree = " ".join(f"{name}={text_of(value)}" for name, value in record["agree"].items())
+        shown = {n: v for n, v in record["agree"].items() if not n.startswith("legal[")}
+        agree = " ".join(f"{name}={text_of(value)}" for name, value in shown.items())
         may["agree"] = f"agree: {agree}"
     if record["last_steps"]["rows"]:
         may["last"] = _last_table(record["last_steps"])
     source = candidate_source(record)
     if source:
         may["source"] = source
+    if record.get("grids"):
+        may["grids"] = grids_text(record["grids"])
+    witness = record["witness"]
+    if record["one_step"] and witness["kind"] == "step" and len(witness["actions"]) == 1:
+        may["alone"] = step_text(record)
     if case["kind"] == "module":
         may.pop("last", None)
     return must, may
@@ -89,10 +95,10 @@ def _merged(must: list[tuple[str, str]], may: dict[str, str]) -> list[tuple[str,
     order: list[tuple[str, str]] = []
     for name, part in must:
         if name == "done":
-            order += [(n, may[n]) for n in ("last", "source") if n in may]
+            order += [(n, may[n]) for n in ("alone", "last", "source") if n in may]
         order.append((name, part))
         if name == "diff":
-            order += [(n, may[n]) for n in ("apart", "agree") if n in may]
+            order += [(n, may[n]) for n in ("apart", "agree", "grids") if n in may]
     return order
 
 
@@ -171,7 +177,7 @@ def _case_text(record: dict[str, Any], folder: str) -> str:
         fields = " ".join(f"{n}={text_of(v)}" for n, v in case["start"].items())
         lines.append(f"seed {text_of(case['seed'])} {fields}".rstrip())
     if case["kind"] in ("episode", "step"):
-        shown = [f"{_action(a)}x{n}" for a, n in case["actions"]]
+        shown = [f"{action_text(a)}x{n}" for a, n in case["actions"]]
         if len(shown) > 60:
             shown = [*shown[:40], f"... {len(shown) - 50} runs ...", *shown[-10:]]
         lines.append(f"actions: {' '.join(shown) or '(none: it differs at reset)'}")
@@ -179,22 +185,19 @@ def _case_text(record: dict[str, Any], folder: str) -> str:
     return "\n".join(lines)
 
 
-def _action(action: Any) -> str:
-    values = np.asarray(action)
-    return text_of(values.reshape(-1)[0]) if values.size == 1 else text_of(values)
-
-
 def _diff_table(record: dict[str, Any]) -> str:
     if not record["diff"]:
         return ""
-    draws = record["draws"]
+    draws, masks = record["draws"], record.get("masks", [])
+    differing = [r for r in record["diff"] if not (masks and r["path"].startswith("legal"))]
     rows = [["field", "before", "oracle", "candidate", "error"]]
-    for row in record["diff"][:16]:
+    for row in differing[:16]:
         before = "" if row["before"] is None else text_of(row["before"])
         sides = text_of(row["oracle"]), text_of(row["candidate"])
         rows.append([row["path"], before, *sides, _error(row)])
-    lines = ["## What differs", *table(rows)]
-    if record["differing_values"] > 16:
+    lines = ["## What differs", *([masks_text(masks)] if masks else [])]
+    lines += table(rows) if differing else []
+    if differing and record["differing_values"] > 16:
         lines.append(f"... {record['differing_values'] - 16} more values differ.")
     if draws:
         counts = {name: "?" if draws[name] is None else draws[name] for name in draws}
@@ -232,7 +235,8 @@ def _rounding_text(record: dict[str, Any]) -> str:
         "Such differences come from a product and a sum that the compiler fuses into one rounding, "
         "a division by a constant that it turns into a product, sums in another order, or a state "
         "kept in float32 where the reference has float64. Compute in the reference's precision and "
-        "order, or declare gates that allow what was measured:"
+        "order (`twinstep.exact` keeps a product, a quotient and a sum as they are written), or "
+        "declare gates that allow what was measured:"
     )
     if not any(row["error"] for row in record["context"]["largest"]):
         why = (

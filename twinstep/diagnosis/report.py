@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,8 @@ from twinstep import __version__
 from twinstep._lib.json_values import text_of, to_json
 from twinstep.compare.arrays import ulps
 from twinstep.compare.rounding import Largest, rounding_words
-from twinstep.contract import Contract, canonical_json
-from twinstep.diagnosis import schema
+from twinstep.contract import Box, Contract, canonical_json
+from twinstep.diagnosis import boards, reward_terms, schema
 from twinstep.diagnosis.case import (
     Answer,
     elements_not_compared,
@@ -32,6 +33,7 @@ from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.project.source_view import line_of
+from twinstep.runner import runner
 
 SCHEMA = 1
 
@@ -127,8 +129,8 @@ def build(pair: Pair, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
         }
         for name, before, want, got, size, gate in elements_that_differ(contract, answer)
     ]
-    # A bug before the rounding beside it.
-    diff.sort(key=lambda row: bool(rounding_of(row)))
+    # A bug before the rounding beside it; a wrong state before the mask that follows from it.
+    diff.sort(key=lambda row: (bool(rounding_of(row)), row["path"].startswith("legal[")))
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "twinstep": __version__,
@@ -162,8 +164,24 @@ def build(pair: Pair, diagnosis: Diagnosis, context: Context) -> dict[str, Any]:
         "last_steps": _last_steps(answer),
         "edit": list(pair.candidate.edit),
     }
+    if _is_beyond(contract, answer.played):
+        record["beyond"] = True
+    if found := boards.masks(contract, answer):
+        record["masks"] = found
+    if found := boards.grids(contract, answer):
+        record["grids"] = found
+    names = {field.name: list(field.names) for field in contract.state if field.names}
+    if witness is not None and names:
+        record["elements"] = names
+    if answer.raised:
+        what = answer.raised.what.partition(": ")[2]
+        record["raised"] = {"what": what, "place": place_of(answer.raised.detail)}
     if diagnosis.oracle_log:
         record["told"] = diagnosis.oracle_log.splitlines()
+        if "reward" in answer.paths:
+            want, got = (float(np.ravel(s["reward"])[0]) for s in (answer.oracle, answer.candidate))
+            if found := reward_terms.fault(want, got, record["told"]):
+                record["term"] = found
     if diagnosis.call is not None:
         record["call"] = {
             "module": diagnosis.call.module,
@@ -182,12 +200,25 @@ def headline(record: dict[str, Any]) -> str:
     """Return the one sentence that states the difference."""
     who = f"{label_of(record)}-{record['candidate']}"
     level, kind = record["context"]["level"], record["case"]["kind"]
+    if raised := record.get("raised"):
+        steps = sum(count for _, count in record["case"]["actions"])
+        place = f", at `{raised['place']}`" if raised["place"] else ""
+        said = f"the candidate raises {raised['what']}{place}"
+        return f"{who} fails level {level}: {said}, in step {record['step']} of {steps}"
     if not record["diff"]:
         return f"{who} fails level {level}: {record['context']['note']}"
     row = record["diff"][0]
+    if row["path"].startswith("legal") and record.get("masks"):
+        said = boards.masks_text(record["masks"])
+        where = f"at step {record['step']}" if record["step"] else "at reset"
+        return f"{who} fails level {level}: {said}, {where}"
     values = f"`{row['path']}` is {text_of(row['candidate'])}, oracle {text_of(row['oracle'])}"
     if words := rounding_of(row):
         values += f" ({words})"
+    if record.get("beyond"):
+        values += ", for an action beyond its range"
+    if record.get("term") and row["path"] == "reward":
+        values += f", {record['term']}"
     if kind == "module":
         return f"{who} fails level {level}: {values}, in module {record['case']['module']}"
     if kind == "restart":
@@ -196,6 +227,30 @@ def headline(record: dict[str, Any]) -> str:
         return f"{who} fails level {level}: {values}, at reset"
     steps = sum(count for _, count in record["case"]["actions"])
     return f"{who} fails level {level}: {values}, at step {record['step']} of {steps}"
+
+
+def place_of(trace: str) -> str:
+    """Return the innermost place of a traceback that is no library's: `port.py:31 in step`.
+
+    No absolute path: relative to the present folder, or below the folder of installed packages.
+    """
+    shown = ""
+    for file, line, function in re.findall(r'File "([^"]+)", line (\d+), in (\S+)', trace):
+        path = Path(file)
+        _, _, installed = file.rpartition("site-packages/")
+        if installed.partition("/")[0] in _LIBRARIES or path.parent == _CALLER:
+            continue
+        if path.is_relative_to(Path.cwd()):
+            installed = str(path.relative_to(Path.cwd()))
+        short = path.name if Path(installed).is_absolute() else installed
+        shown = f"{short}:{line} in {function}"
+    return shown
+
+
+#: Packages in whose code a candidate's exception may arise.
+_LIBRARIES = {"jax", "jaxlib", "numpy"}
+#: The folder of our own code that calls a candidate.
+_CALLER = Path(runner.__file__).parent
 
 
 def rounding_of(row: dict[str, Any]) -> str:
@@ -222,7 +277,17 @@ def _agreeing(contract: Contract, answer: Answer) -> dict[str, Any]:
     return {path.removeprefix("state."): to_json(value) for path, value in agreeing}
 
 
+def _is_beyond(contract: Contract, played: np.ndarray) -> bool:
+    """Return whether the last action that was played lies outside of the declared range."""
+    space = contract.action
+    if not isinstance(space, Box) or not len(played):
+        return False
+    return bool(((played[-1] < space.low) | (played[-1] > space.high)).any())
+
+
 def _draws(contract: Contract, answer: Any) -> dict[str, Any] | None:
+    if answer.raised:
+        return None
     if contract.randomness.between and answer.before:
         between = registry.load_object(contract.randomness.between)
         before, *after = (

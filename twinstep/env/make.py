@@ -27,6 +27,7 @@ from twinstep.jax_candidate import JaxCandidate
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.verdicts import Verdict, verdict_of
+from twinstep.protocols import offers
 from twinstep.runner.runner import Runner
 
 ORACLE = "oracle"
@@ -117,7 +118,7 @@ class Env:
         self._table = StartTable(self.contract, starts)
         self._subject = subject
         self._pair: Pair | None = None
-        self.traceable, self.independent = False, backend != ORACLE
+        self.traceable, self.independent, self._wide = False, backend != ORACLE, False
         if backend == ORACLE:
             self.dtype, self.platform = "reference", "cpu"
             self._engine: Any = self._oracle_engine()
@@ -258,11 +259,16 @@ class Env:
             raise UserError(f"backend {self.backend}: {pair.probe.problem}: {pair.probe.mend}")
         candidate = Runner.of(pair).candidate
         self.dtype, self.platform = candidate.dtype, candidate.platform
-        if isinstance(candidate, JaxCandidate):
+        self._wide = isinstance(candidate, JaxCandidate) and self.dtype == "float64"
+        if isinstance(candidate, JaxCandidate) and not self._resets_itself(candidate):
             self.traceable = True
             self._compiled = compiled_engine(self.contract, candidate.pure, self.auto_reset)
             return self._compiled.engine
         return NativeEngine(self.contract, candidate, self.auto_reset, self._table)
+
+    def _resets_itself(self, candidate: Any) -> bool:
+        """Whether the candidate's own auto-reset is what ships; `make` has one for JAX's lanes."""
+        return self.auto_reset != "off" and offers(candidate, "auto_step")
 
     def _oracle_engine(self) -> OracleEngine:
         probe = self._subject.probe
@@ -292,5 +298,4 @@ class Env:
         return actions if isinstance(actions, jax.Array) else np.asarray(actions)
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
-        wide = self.traceable and self.dtype == "float64"
-        return jax.enable_x64(True) if wide else contextlib.nullcontext()
+        return jax.enable_x64(True) if self._wide else contextlib.nullcontext()

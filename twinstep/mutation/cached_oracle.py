@@ -17,7 +17,7 @@ from twinstep.reference.process import OracleProcess
 from twinstep.testing.harness import Harness, NeedsOracle, Reference
 
 #: Requests whose answers do not depend on earlier requests.
-_ALONE = frozenset(("call", "places", "steps", "restarts", "replays", "hidden_after"))
+_ALONE = frozenset(("call", "fresh", "places", "steps", "restarts", "replays", "hidden_after"))
 
 
 class RememberingOracle(OracleProcess):

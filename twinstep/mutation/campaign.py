@@ -127,6 +127,9 @@ def prepare(plan: Plan) -> Campaign:
         pair for pair in all_pairs if pair not in pairs and pair.candidate.packages == ref.packages
     ]
     mutants, known = all_mutants(ref), equivalents.read(ref)
+    if not mutants:
+        files = ", ".join(source.path for source in source_files(ref))
+        raise UserError(f"candidate '{ref.name}' has nothing to plant a bug in: {files}")
     sample = chosen(mutants, plan.sample, plan.seed, plan.before)
     order = np.random.default_rng(plan.seed).permutation(len(sample))
     shuffled = [sample[place] for place in order]

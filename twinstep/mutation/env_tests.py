@@ -199,7 +199,7 @@ class _First:
 def _main(
     env: str, candidate: str, mutant: str, out: str, answers: str, learning: str, *names: str
 ) -> None:
-    harness.OracleProcess = functools.partial(  # pyright: ignore[reportAttributeAccessIssue]
+    harness.FiledOracle = functools.partial(  # pyright: ignore[reportAttributeAccessIssue]
         FilingOracle, Path(answers), learning == "yes"
     )
     ref = next(r for r in registry.environment(env).candidates if r.name == candidate)

@@ -39,12 +39,13 @@ class SourceFile:
 def source_files(ref: CandidateRef) -> list[SourceFile]:
     """Return the files that a candidate's `edit` globs name: Rust files if it has a compiled part.
 
-    Otherwise the Python files of its packages, except the module of its factory, an adapter.
-    UserError if there are none.
+    Otherwise the Python files of its packages. The module of its factory is left out as an adapter
+    where another module holds the rules. UserError if there are none.
     """
     if ref.build:
         return _rust_files(ref)
     files: dict[Path, SourceFile] = {}
+    adapters: dict[Path, SourceFile] = {}
     adapter = ref.factory.partition(":")[0]
     for package in ref.packages:
         folder = package_folder(package)
@@ -52,8 +53,11 @@ def source_files(ref: CandidateRef) -> list[SourceFile]:
             parts = [package, *file.relative_to(folder).with_suffix("").parts]
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             path = _named_by(ref.edit, file)
-            if path and name != adapter:
-                files[file] = SourceFile(name, path, file)
+            if path:
+                kept = adapters if name == adapter else files
+                kept[file] = SourceFile(name, path, file)
+    if all(file.name == "__init__.py" for file in files):
+        files |= adapters
     if not files:
         raise UserError(
             f"candidate '{ref.name}' has no Python files to plant bugs in: its `packages` hold "

@@ -22,6 +22,7 @@ _TESTS = {
     2: (
         "interactions.test_steps:test_step_from_placed_states_matches_the_oracle",
         "interactions.test_steps:test_restart_of_placed_states_matches_the_oracle",
+        "interactions.test_limits:test_the_last_steps_before_the_limit_match_the_oracle",
         "interactions.test_state:test_oracles_state_continues_in_the_candidate",
         "interactions.test_state:test_candidates_state_continues_in_the_oracle",
         "interactions.test_state:test_hidden_state_matches_the_oracle",

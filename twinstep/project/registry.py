@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from twinstep.contract import Contract
-from twinstep.drivers import CORE as CORE_DRIVERS
 from twinstep.environment import CandidateRef, Environment, Parameter, Probe, Variant
 from twinstep.errors import UserError
-from twinstep.gates import Averages, Horizon, Lockstep
+from twinstep.further_drivers import DRIVERS
+from twinstep.gates import Averages, Distribution, Horizon, Lockstep
 
 _FURTHER = {"horizon": Horizon, "averages": Averages}
 
@@ -183,7 +183,7 @@ class EnvVariant:
 
     def driver(self, name: str) -> str:
         """Return a driver's import path; UserError if the environment has no such driver."""
-        drivers = CORE_DRIVERS | dict(self.env.drivers)
+        drivers = DRIVERS | dict(self.env.drivers)
         if name not in drivers:
             raise unknown(f"driver of {self.env.name}", name, drivers)
         return drivers[name]
@@ -215,8 +215,9 @@ class Pair:
     def has_gates(self, kind: str) -> bool:
         """Return whether the rules may give this candidate gates of a kind.
 
-        kind: `lockstep`, `resync` (window gates included), `horizon` or `averages`. dtype and
-        platform are unknown before the candidate is built, so rules for any of them count.
+        kind: `lockstep`, `resync` (window gates included), `distribution`, `horizon` or `averages`.
+        dtype and platform are unknown before the candidate is built, so rules for any of them
+        count.
         """
         contract, name = self.subject.contract, self.candidate.name
         if kind in _FURTHER:
@@ -224,8 +225,9 @@ class Pair:
             return any(fnmatch.fnmatchcase(name, rule.candidate) for rule in rules)
         free = [r for r in contract.gates if fnmatch.fnmatchcase(name, r.candidate)]
         corrected = [r for r in free if not isinstance(r.gate, Lockstep)]
-        if kind == "resync":
-            return bool(corrected)
+        if kind in ("resync", "distribution"):
+            drawn = [isinstance(r.gate, Distribution) for r in corrected]
+            return any(drawn) if kind == "distribution" else not all(drawn)
         everywhere = [r for r in corrected if (r.fields, r.dtype, r.platform) == ("*", "*", "*")]
         return not everywhere
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep import contract, drivers, frames
+from twinstep import action_mask, contract, drivers, frames
 from twinstep._lib import hashing
 from twinstep.contract import canonical_json
 from twinstep.errors import UserError
@@ -25,6 +25,12 @@ from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 from twinstep.project.source_hash import hash_of, package_folder, sources_below
 from twinstep.reference import recording, trace_file, worker
+
+#: What plays and writes an episode.
+RECORDERS = (recording, trace_file, drivers, action_mask, worker, frames, contract, hashing)
+
+#: Packages whose code is a part of the bridges that import them.
+_MADE_OF = ("twinstep.chance", "twinstep.inward")
 
 
 def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> dict[str, Any]:
@@ -37,10 +43,10 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
         "environment": subject.env.name,
         "contract": subject.contract.digest(),
         "upstream": dict(subject.probe.pins),
-        "bridge": sources_below(package_folder(subject.env.oracle.package)),
+        "bridge": bridge_sources(subject),
         "driver": driver,
         "driver_source": _driver_sources(subject, driver),
-        "recorder": sources_of(recording, trace_file, drivers, worker, frames, contract, hashing),
+        "recorder": sources_of(*RECORDERS),
         "python": "{}.{}".format(*sys.version_info),
         "numpy": np.__version__,
         "starts": start_bytes.hexdigest(),
@@ -53,6 +59,16 @@ def material(subject: EnvVariant, driver: str, starts: Start, horizon: int) -> d
 def key_of(parts: dict[str, Any]) -> str:
     """Return the entry's name: the hash of its material."""
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:40]
+
+
+def bridge_sources(subject: EnvVariant) -> str:
+    """Hash the oracle's package, and the packages of twinstep of which it makes a bridge."""
+    folder = package_folder(subject.env.oracle.package)
+    texts = [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
+    used = [name for name in _MADE_OF if any(name.encode() in text for text in texts)]
+    # An adapter draws with the stand-ins.
+    lent = "".join(sources_below(package_folder(name)) for name in (_MADE_OF if used else ()))
+    return sources_below(folder) + lent
 
 
 def sources_of(*modules: ModuleType) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.action_mask import legalise
 from twinstep.contract import Contract
 from twinstep.frames import Start, flatten, take_lanes
 from twinstep.protocols import Oracle
@@ -29,7 +28,7 @@ def play_from(
     begin: Start,
     beat: Beat,
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
-    """Load states [N, ...], apply actions [H, N, P, ...].
+    """Load states [N, ...], apply actions [H, N, P, ...] as they are.
 
     Returns frames path -> [H, N, ...] and events bool[H, N, E] (None without events). A lane
     that ends earlier repeats its last frame. begin: a batched start [N] the lanes are put
@@ -81,12 +80,11 @@ def _play(
     lanes: Any, contract: Contract, actions: np.ndarray, beat: Any
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
     live = np.ones(actions.shape[1], bool)
-    legal = None
     frames: list[dict[str, np.ndarray]] = []
     events: list[np.ndarray] = []
     for t, action in enumerate(actions):
         beat(t)
-        frame = lanes.step(legalise(action, legal), live)
+        frame = lanes.step(action, live)
         named = {path: np.array(value) for path, value in flatten(frame).items()}
         if frames:
             for path, value in named.items():
@@ -95,7 +93,6 @@ def _play(
         if callable(getattr(lanes, "events", None)) and contract.events:
             events.append(np.asarray(lanes.events(), bool) & live[:, None])
         live = live & ~(named["terminated"] | named["truncated"])
-        legal = named.get("legal")
         if not live.any():
             frames += [frames[-1]] * (len(actions) - len(frames))
             break

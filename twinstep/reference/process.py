@@ -17,7 +17,7 @@ from twinstep.errors import OracleFailed, OracleMissing
 from twinstep.frames import Frame, Start
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
-from twinstep.reference import worker
+from twinstep.reference import fresh_starts
 from twinstep.reference.recording import Trial
 from twinstep.reference.worker import LIFE
 
@@ -25,7 +25,10 @@ from twinstep.reference.worker import LIFE
 SETUP_LIMIT = 900.0
 #: Requests that depend on no earlier one, so that a fresh child can answer them as well.
 _ALONE = frozenset(
-    ("call", "places", "steps", "restarts", "replays", "hidden_after", "record", "record_shipped")
+    (
+        *("call", "fresh", "places", "steps", "restarts", "replays", "hidden_after"),
+        *("record", "record_shipped"),
+    )
 )
 #: The number of child processes started; a test proves it stays 0 on warm traces.
 started = 0
@@ -79,6 +82,10 @@ class OracleProcess:
     def call(self, module: str, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
         """Evaluate a module on inputs with a leading N."""
         return self._ask("call", module, {n: np.asarray(v) for n, v in inputs.items()})
+
+    def fresh(self, seeds: np.ndarray) -> dict[str, np.ndarray]:
+        """Begin an episode of its own from each seed u32[N, 2]: frames path -> [N, ...]."""
+        return self._ask("fresh", seeds)
 
     def places(self, count: int, seed: int, dtype: str) -> dict[str, np.ndarray]:
         """Return states and modules' inputs [count, ...] placed by the reference.
@@ -137,7 +144,7 @@ class OracleProcess:
             file.flush()
             self._life = mmap.mmap(file.fileno(), LIFE.size)
         self._child = ChildProcess.run(
-            lambda descriptor: child_command(worker.__name__, descriptor, file.name),
+            lambda descriptor: child_command(fresh_starts.__name__, descriptor, file.name),
             # The oracle never needs JAX's accelerator; a candidate here may hold it all.
             os.environ | {"JAX_PLATFORMS": "cpu"},
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from twinstep.action_mask import legalise
+from twinstep.action_mask import legalise, played
 from twinstep.contract import Contract
 from twinstep.drivers import Driver, Look
 from twinstep.errors import ContractBroken
@@ -156,7 +156,9 @@ def replay(
     actions: np.ndarray,
     beat: Beat,
 ) -> tuple[dict[str, np.ndarray], np.ndarray, str]:
-    """Play given actions [T, P, ...] from a single start, made legal, until the episode ends.
+    """Play given actions [T, P, ...] from a single start until the episode ends.
+
+    They are made legal, but for those that `action_mask.kept` marked.
 
     Returns frames path -> [L + 1, ...], the L actions played, and "" or the reason of an early stop
     ("ended").
@@ -164,21 +166,21 @@ def replay(
     frame = oracle.reset(start)
     rows = _Rows(contract, 1)
     rows.add(flatten(_batch(frame)), np.ones(1, bool))
-    played: list[np.ndarray] = []
+    taken: list[np.ndarray] = []
     why = ""
     for t, action in enumerate(actions):
         if bool(frame.terminated) or bool(frame.truncated):
             why = "ended"
             break
         legal = None if frame.legal is None else np.asarray(frame.legal)[None]
-        action = legalise(np.asarray(action)[None], legal)[0]
-        played.append(action)
+        action = played(np.asarray(action)[None], legal)[0]
+        taken.append(action)
         beat(0, t + 1)
         frame = oracle.step(action)
         rows.add(flatten(_batch(frame)), np.ones(1, bool))
     frames = {path: values[:, 0] for path, values in rows.stacked().items()}
     dtype, shape = contract.action_layout()
-    stacked = np.stack(played) if played else np.zeros((0, *shape), dtype)
+    stacked = np.stack(taken) if taken else np.zeros((0, *shape), dtype)
     return frames, stacked.astype(dtype), why
 
 

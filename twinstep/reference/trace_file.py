@@ -24,6 +24,7 @@ from typing import BinaryIO
 import numpy as np
 import zstandard
 
+from twinstep.action_mask import is_illegal, kept
 from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.frames import Start
@@ -244,6 +245,17 @@ class ChunkFile:
         """Return the actions [length, P, ...] of one lane."""
         parts = [self.window_actions(number)[:, lane] for number in range(self.windows)]
         return np.concatenate(parts)[: int(self.lengths[lane])]
+
+    def asked_of(self, lane: int) -> np.ndarray:
+        """Return `actions_of` a lane with those marked that the mask forbade, to be kept so.
+
+        See `action_mask.kept`.
+        """
+        actions = self.actions_of(lane)
+        if "legal" not in self.paths or not len(actions):
+            return actions
+        masks = [self.new_rows(n, ["legal"])["legal"][:, lane] for n in range(self.windows)]
+        return kept(actions, is_illegal(actions, np.concatenate(masks)[: len(actions)]))
 
     def close(self) -> None:
         """Close the file."""

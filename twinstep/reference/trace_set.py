@@ -20,7 +20,7 @@ from twinstep.contract import canonical_json
 from twinstep.reference.trace_file import ChunkFile, TraceDamaged
 
 MANIFEST = "manifest.json"
-_COUNTS = ("episodes", "steps", "terminated", "truncated", "cut")
+COUNTS = ("episodes", "steps", "terminated", "truncated", "cut", "illegal")
 _FILE = re.compile(r"[0-9a-z]+\.chunk")
 
 
@@ -49,7 +49,10 @@ class TraceSet:
             os.utime(self.folder)
 
     def total(self, name: str) -> int:
-        """Sum a count over the chunks: episodes, steps, terminated, truncated, cut."""
+        """Sum a count over the chunks: episodes, steps, terminated, truncated, cut, illegal.
+
+        illegal: actions that the mask forbade, of players who decided.
+        """
         return sum(entry[name] for entry in self.manifest["chunks"])
 
     def events(self) -> dict[str, int]:
@@ -140,7 +143,7 @@ def _check(manifest: dict[str, Any]) -> None:
     for entry in manifest["chunks"]:
         _require(_FILE.fullmatch(entry["file"]) is not None, "file")
         _require(isinstance(entry["sha256"], str), "sha256")
-        counts = [entry[name] for name in _COUNTS] + [*entry["events"].values()]
+        counts = [entry[name] for name in COUNTS] + [*entry["events"].values()]
         _require(all(type(count) is int and count >= 0 for count in counts), "counts")
         _require(entry["episodes"] <= parts["lanes"], "episodes of a chunk")
         _require(entry["measures"].keys() <= reducers.keys(), "measures")

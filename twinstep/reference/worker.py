@@ -22,6 +22,7 @@ import numpy as np
 
 import twinstep
 from twinstep._lib import rpc
+from twinstep.action_mask import is_illegal
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
 from twinstep.project import registry
@@ -154,6 +155,7 @@ class OracleHost:
         sha = trace_file.write(Path(folder) / name, chunk, self.contract)
         ends = {n: int(chunk.frames[n].sum()) for n in ("terminated", "truncated")}
         counts = {"episodes": chunk.lanes, "steps": int(chunk.lengths.sum()), "cut": chunk.lanes}
+        counts["illegal"] = 0  # not counted: the same drivers' episodes are
         return [{"file": name, "sha256": sha, **counts, **ends, "events": {}, "measures": {}}]
 
 
@@ -161,6 +163,9 @@ def _summary(chunk: trace_file.Chunk, contract: Any) -> dict[str, Any]:
     """Count a chunk's episodes by their kind of end, its steps, events and measures."""
     lanes = np.arange(chunk.lanes)
     last = {p: chunk.frames[p][chunk.lengths, lanes] for p in ("terminated", "truncated")}
+    asked = np.zeros(chunk.actions.shape, bool)
+    if contract.masked:
+        asked = is_illegal(chunk.actions, chunk.frames["legal"][: len(chunk.actions)])
     valid = np.arange(len(chunk.frames["reward"]))[:, None] <= chunk.lengths
     measures = {}
     for measure in contract.measures:
@@ -178,6 +183,7 @@ def _summary(chunk: trace_file.Chunk, contract: Any) -> dict[str, Any]:
         "terminated": int(last["terminated"].sum()),
         "truncated": int((last["truncated"] & ~last["terminated"]).sum()),
         "cut": int((~chunk.ended).sum()),
+        "illegal": int(asked.sum()),
         "events": counts,
         "measures": measures,
     }

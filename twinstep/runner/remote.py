@@ -93,6 +93,9 @@ class RemoteCandidate:
     def _load(self, fields: Fields) -> RemoteState:
         return self._state(self._ask("load", {n: np.asarray(v) for n, v in fields.items()}))
 
+    def _fresh(self, seeds: Array) -> Frame:
+        return self._ask("fresh", np.asarray(seeds))
+
     def _copy(self, state: RemoteState) -> RemoteState:
         return self._state(self._ask("copy", state.held))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ import numpy as np
 from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken, UserError
-from twinstep.frames import Frame, Start, flatten, take_lanes
+from twinstep.frames import Frame, Start, flatten, stack_starts, take_lanes
 from twinstep.inputs.batching import WINDOW, chunk_lanes, replay_batch
 from twinstep.project import registry
 from twinstep.project.registry import Pair
@@ -27,6 +28,8 @@ from twinstep.runner.state_types import changed_types
 CALLS = 256
 #: The most lanes that are loaded and played together.
 LOADED = 4096
+#: Exceptions of an isolated candidate's process that are no answer to a case: it is gone by then.
+_ENDED = ("CandidateDied", "Forbidden")
 #: A compiled candidate's batches above level 3's size are padded to multiples of this.
 FILLED = 32
 
@@ -126,6 +129,11 @@ class Runner:
         state, frame = self._guard("reset", lambda: _two(self.candidate.reset(starts), "reset"))
         return state, self._checked("reset", frame, (len(np.asarray(starts.seed)),))
 
+    def fresh(self, seeds: np.ndarray) -> dict[str, np.ndarray]:
+        """Begin an episode of its own from each seed u32[N, 2], not placed; path -> [N, ...]."""
+        frame = self._guard("draw its own starts", lambda: self.candidate.fresh(seeds))
+        return self._checked("fresh", frame, (len(seeds),))
+
     def step(self, state: Any, actions: np.ndarray) -> tuple[Any, dict[str, np.ndarray]]:
         """Apply actions [N, P, ...]; frames path -> [N, ...]."""
         state, frame = self._guard(
@@ -169,6 +177,27 @@ class Runner:
             }
             return state, empty
         return state, {path: np.stack([row[path] for row in rows]) for path in rows[0]}
+
+    def alone(
+        self, start: Start, actions: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], CandidateBroken | None]:
+        """Play one episode in a batch of one, step by step, as far as it gets.
+
+        Returns frames path -> [t + 1, ...], and the failure of step t + 1 if it raises. Raises
+        CandidateBroken if reset fails, or a step returns what the contract forbids.
+        """
+        state, named = self.reset(stack_starts([start]))
+        rows, failure = [named], None
+        for action in actions:
+            try:
+                state, named = self.step(state, action[None])
+            except CandidateBroken as error:
+                if not error.raised:
+                    raise
+                failure = error
+                break
+            rows.append(named)
+        return {path: np.stack([row[path][0] for row in rows]) for path in named}, failure
 
     def load(self, states: dict[str, np.ndarray]) -> Any:
         """Continue from state fields [N, ...]."""
@@ -264,8 +293,7 @@ class Runner:
         """Play given actions [T, P, ...] from each single start; frames path -> [T + 1, ...]."""
         out: list[dict[str, np.ndarray]] = []
         few = replay_batch(self.contract)
-        for begin in range(0, len(trials), few):
-            group = trials[begin : begin + few]
+        for group in _groups(trials, few, alike=bool(self.contract.illegal)):
             longest = max(len(actions) for _, actions in group)
             dtype, shape = self.contract.action_layout()
             padded = np.zeros((longest, len(group), *shape), dtype)
@@ -349,6 +377,18 @@ class Runner:
         return want.kind == "f" and got == np.dtype(self.dtype)
 
 
+def _groups(
+    trials: list[tuple[Start, np.ndarray]], most: int, alike: bool
+) -> Iterator[list[tuple[Start, np.ndarray]]]:
+    """Yield the trials in their order, at most so many together; `alike`: of one length.
+
+    Shorter ones are filled with actions that may be illegal.
+    """
+    for _, alike_ones in itertools.groupby(trials, lambda trial: len(trial[1]) if alike else 0):
+        group = list(alike_ones)
+        yield from (group[begin : begin + most] for begin in range(0, len(group), most))
+
+
 def _two(answer: Any, what: str) -> tuple[Any, Any]:
     if isinstance(answer, tuple) and len(answer) == 2:
         return answer
@@ -398,4 +438,5 @@ def _guard(what: str, act: Callable[[], Any]) -> Any:
         text = f"the candidate cannot {what}: {type(error).__name__}: {_first_line(error)}"
         # A candidate in its own process sends its traceback along.
         detail = getattr(error, "detail", None) or traceback.format_exc()
-        raise CandidateBroken(text, detail) from error
+        raised = type(error).__name__
+        raise CandidateBroken(text, detail, "" if raised in _ENDED else raised) from error

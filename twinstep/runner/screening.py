@@ -27,7 +27,7 @@ NAMES = (
 _TESTS = re.compile(r"(test_.*|.*_test)\.py")
 #: Packages that a JAX candidate may import in addition to itself and the contracts.
 PACKAGES = (
-    "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.frames",
+    "jax", "numpy", "twinstep.contracts", "twinstep.contract", "twinstep.exact", "twinstep.frames",
     "twinstep.Contract", "twinstep.Frame", "twinstep.JaxCandidate", "twinstep.ModuleCall",
     "twinstep.Start", "twinstep.jax_candidate.JaxCandidate", "twinstep.protocols.ModuleCall",
     "__future__",

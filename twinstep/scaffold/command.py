@@ -12,16 +12,22 @@ import re
 from pathlib import Path
 from typing import Any
 
-from twinstep.contract import ActionSpace, Discrete
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
-from twinstep.scaffold import c_header, introspect
-from twinstep.scaffold.introspect import Fast, Placing, ReferenceFacts
-from twinstep.scaffold.render import Files, files_of, inward, rows
+from twinstep.scaffold import c_header, c_library
+from twinstep.scaffold.making import current_folder
+from twinstep.scaffold.project_values import common, gymnasium_files, notes, package_of
+from twinstep.scaffold.render import Files, files_of, rows
 
-ORACLES = "gymnasium:ID or header:FILE"
-CANDIDATES = "gymnax:ID"
+ORACLES = (
+    "gymnasium:ID, MODULE:CALLABLE, dm_env:MODULE:FACTORY, pettingzoo:MODULE, "
+    "header:FILE or library:FILE"
+)
+CANDIDATES = (
+    "gymnax:ID, pgx:ID, jumanji:ID, brax:ID, navix:ID, envpool:ID, functional:MODULE:CLASS or "
+    "MODULE:CALLABLE"
+)
 #: The printed rungs of the ladders: the methods that extend the proof.
 RUNGS = ("load", "call", "events")
 NEXT = "pytest -m level3"
@@ -44,38 +50,33 @@ def add_to(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the project and print the next step; return 0, or raise UserError."""
     kind, _, what = args.oracle.partition(":")
-    if kind not in ("gymnasium", "header") or not what:
+    if not what:
         raise UserError(f"--oracle {args.oracle}: write {ORACLES}")
     name = _name(args.name, what, kind)
     _require_free(args.folder, name)
     name, renamed = _free_name(name, args.name is not None)
     _require_free(args.folder, name)
-    if kind == "gymnasium":
-        files, notes = _gymnasium(name, what, _candidate_id(args.candidate))
-    else:
+    if kind in ("header", "library"):
         if args.candidate:
             raise UserError(
-                f"--candidate {args.candidate}: a header's twin is a skeleton in JAX; leave it out"
+                f"--candidate {args.candidate}: a {kind}'s twin is a skeleton in JAX; leave it out"
             )
-        files, notes = _header(name, Path(what), args.folder)
+        written = _header if kind == "header" else _library
+        files, notes = written(name, Path(what), args.folder)
+    else:
+        with current_folder():
+            files, notes = _pair(name, args.oracle, args.candidate)
     _write(args.folder, files)
     print(*[f"wrote {args.folder / path}" for path in files], *renamed, *notes, sep="\n")
-    print(_next(args.folder))
+    print(_next(args.folder, files, args.oracle, args.candidate))
     return 0
-
-
-def _candidate_id(given: str | None) -> str:
-    kind, _, what = (given or "").partition(":")
-    if given is not None and (kind != "gymnax" or not what):
-        raise UserError(f"--candidate {given}: write {CANDIDATES}, or leave it out")
-    return what
 
 
 def _name(given: str | None, what: str, kind: str) -> str:
     """Return the environment's name; UserError if it is no valid one."""
-    if given is None and kind == "header":
+    if given is None and kind in ("header", "library"):
         given = Path(what).stem
-    plain = re.sub(r"-v\d+$", "", what.rpartition(":")[2].rpartition("/")[2])
+    plain = re.sub(r"[-_]v\d+$", "", re.split("[:/.]", what)[-1])
     name = given if given is not None else re.sub(r"\W+", "_", plain).lower()
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UserError(f"'{name}' is no name: choose small letters, digits and _ with --name")
@@ -102,7 +103,7 @@ def _require_free(folder: Path, name: str) -> None:
     """Raise UserError if the project's place is occupied."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is no folder: name an empty one")
-    for taken in ("pyproject.toml", _package(name)):
+    for taken in ("pyproject.toml", package_of(name)):
         if os.path.lexists(folder / taken):
             raise UserError(
                 f"{folder / taken} exists, and init overwrites nothing: name an empty folder"
@@ -125,63 +126,38 @@ def _write(folder: Path, files: Files) -> None:
 # ---- the files --------------------------------------------------------------------------
 
 
-def _gymnasium(name: str, id: str, fast_id: str) -> tuple[Files, list[str]]:
-    facts = introspect.reference(id)
-    twin = introspect.fast(fast_id, facts) if fast_id else None
-    placing = facts.placing if twin is None or twin.parts else None
-    versions = facts.versions | ({"gymnax": twin.version} if twin else {})
-    title = " and ".join(f"{k.capitalize()} {v}" for k, v in facts.versions.items()) + f" {id}"
-    values = _common(name, title, [f"{k}=={v}" for k, v in versions.items()])
-    values |= _spaces(facts, twin, placing)
-    values |= {
-        "id": id,
-        "candidate": "gymnax" if twin else "jax",
-        "module": facts.module,
-        "versions": rows(f'"{k}": "{v}"' for k, v in facts.versions.items()),
-        "top": facts.module.partition(".")[0],
-        "file": facts.file,
-        "sha256": facts.sha256,
-        "act": _act(facts.action),
-        "horizon": facts.horizon or 1000,
-        "truncates": bool(facts.horizon),
-        "resets": f"{introspect.RESETS:,}",
-    }
-    if placing:
-        ends = [inward(*ends) for ends in zip(placing.low, placing.high, strict=True)]
-        values |= {
-            "low": rows(low for low, _ in ends),
-            "high": rows(high for _, high in ends),
-            "count": len(placing.low),
-            "observe": placing.observe,
-            "statetype": placing.dtype,
-        }
-    if twin:
-        values |= {"fastid": fast_id, "fastversion": twin.version}
-        values["parts"] = rows(f'"{part}"' for part in twin.parts)
-    conditions = {
-        "gymnasium": True,
-        "gymnax": twin is not None,
-        "placed": placing is not None,
-        "named": bool(values["names"]),
-        "apart": bool(twin and twin.ends_apart),
-    }
-    folders = ("gymnasium", "gymnax" if twin else "jax")
-    return files_of(folders, values, conditions), _notes(facts, twin, placing, _package(name))
+def _pair(name: str, oracle: str, candidate: str | None) -> tuple[Files, list[str]]:
+    # Beside the runner they need JAX's types and the comparison: no other command pays for them.
+    from twinstep.scaffold import pairs
+    from twinstep.scaffold.gate_rules import gates_line
+    from twinstep.scaffold.trial import tried
+
+    facts, twin = pairs.inspected(oracle, candidate, ORACLES, CANDIDATES)
+    files = gymnasium_files(name, facts, twin, None)
+    trial = tried(files, package_of(name), twin is not None)
+    lines = list(notes(name, facts, twin))
+    found = trial.proposal
+    if found:
+        # The first finding of all is what a port does wrong.
+        lines = [*found.findings, *lines]
+        if found.rules:
+            files = gymnasium_files(name, facts, twin, found)
+            lines.append(gates_line(found))
+    return files, [*filter(None, [trial.broken]), *lines]
 
 
 def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
     header = c_header.inspect(path, folder)
-    values = _common(name, path.name, [])
-    values |= {
-        "candidate": "jax",
+    values = _skeleton_values(name, path) | {
         "header": path.name,
         "above": header.folder,
         "pins": rows(f'"{k}": "{v}"' for k, v in header.pins.items()),
         "axes": "",
         "fastdtype": "float32",
         "shape": "[K]",
+        "towrite": "`reset` and `step`",
     }
-    package = _package(name)
+    package = package_of(name)
     notes = [
         f"{path} is pinned by its sha256 and compiled as it is.",
         f"Fill in what is marked FILL IN in {package}/contract.py and {package}/oracle/oracle.c,",
@@ -190,86 +166,75 @@ def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
     return files_of(("header", "jax"), values, {}), notes
 
 
-def _common(name: str, title: str, requirements: list[str]) -> dict[str, Any]:
-    dependencies = ", ".join(f'"{requirement}"' for requirement in ["twinstep", *requirements])
-    return {
-        "name": name,
-        "dashed": name.replace("_", "-"),
-        "package": _package(name),
-        "constant": name.upper(),
-        "title": title,
-        "dependencies": dependencies,
+def _library(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
+    found = c_library.inspect(path, folder)
+    draws = bool(found.random)
+    reset, step = (
+        next(each for each in found.functions if word in each.lower()) for word in c_library.NEEDED
+    )
+    values = _skeleton_values(name, path) | {
+        "library": found.path,
+        "sha256": found.sha256,
+        "functions": ", ".join(found.functions),
+        "random": " and ".join(found.random),
+        "randomness": "" if draws else ", Randomness",
+        "reset": reset,
+        "step": step,
+        "axes": "",
+        "fastdtype": "float32",
+        "shape": "[K]",
+        "towrite": "`reset` and `step`",
     }
+    package = package_of(name)
+    drawn = f"It draws with {values['random']}, which both sides then do from one row of words."
+    notes = [
+        f"{path} is pinned by its sha256 and called as it is.",
+        *([drawn] if draws else []),
+        f"Fill in what is marked FILL IN in {package}/contract.py and {package}/oracle/bridge.py,",
+        f"then write {package}/fast/candidate.py.",
+    ]
+    fast = "library" if draws else "jax"
+    return files_of(("library", fast), values, {"drawing": draws}), notes
 
 
-def _spaces(facts: ReferenceFacts, twin: Fast | None, placing: Placing | None) -> dict[str, Any]:
-    action = facts.action
-    kind = "Discrete" if isinstance(action, Discrete) else "Box"
-    named = bool(twin and placing and _shows_state(placing))
-    discrete = isinstance(action, Discrete)
-    return {
-        "names": rows(f'"{part}"' for part in twin.parts) if twin and named else "",
-        "spaces": ", ".join(sorted([kind, "Contract", "Field", "Randomness"])),
-        "action": f"Discrete({action.n})" if discrete else _box(action),
-        "observation": f'Field("obs", "{facts.dtype}", {facts.shape!r}{", names=NAMES" * named})',
-        "dtype": facts.dtype,
-        # JAX has no wider numbers by default.
-        "fastdtype": facts.dtype.replace("64", "32"),
-        "shape": list(facts.shape),
-        "axes": "".join(f", {size}" for size in action.shape),
+def _skeleton_values(name: str, path: Path) -> dict[str, Any]:
+    """Return the values of a declaration whose candidate is a skeleton."""
+    package = package_of(name)
+    return common(name, path.name, []) | {
+        "candidate": "jax",
+        "upstream": "",
+        "edit": f'"{package}/fast/**",',
+        "resetplace": f"{package}/fast/candidate.py:reset",
+        "stepplace": f"{package}/fast/candidate.py:step",
+        "fastpackages": f'"{package}.fast",',
     }
-
-
-def _shows_state(placing: Placing) -> bool:
-    """Return whether the observation is the state itself, so that its elements have names."""
-    shown = placing.states.astype(placing.observations.dtype)
-    return shown.shape == placing.observations.shape and bool((shown == placing.observations).all())
-
-
-def _box(action: ActionSpace) -> str:
-    assert not isinstance(action, Discrete)
-    return f'Box({action.low!r}, {action.high!r}, {action.shape!r}, "{action.dtype}")'
-
-
-def _act(action: ActionSpace) -> str:
-    discrete = isinstance(action, Discrete)
-    return "int(action[0])" if discrete else f"np.asarray(action[0], np.{action.dtype})"
-
-
-def _package(name: str) -> str:
-    return f"twinstep_{name}"
 
 
 # ---- the output -------------------------------------------------------------------------
 
 
-def _notes(
-    facts: ReferenceFacts, twin: Fast | None, placing: Placing | None, package: str
-) -> list[str]:
-    if placing:
-        notes = [
-            "Starts are matched: both sides are put into the same state, drawn from the range of "
-            f"{introspect.RESETS:,} of the reference's own."
-        ]
-    else:
-        why = facts.unplaceable or (twin.unmatched if twin else "")
-        notes = [
-            f"Starts are NOT matched ({why}): fill in the places marked FILL IN in {package}/ "
-            "before any episode can agree."
-        ]
-    if twin and facts.horizon and twin.limit != facts.horizon:
-        notes.append(
-            f"The time limits differ: {facts.horizon} steps in the reference, {twin.limit} in "
-            "the candidate."
-        )
-    return notes
-
-
-def _next(folder: Path) -> str:
+def _next(folder: Path, files: Files, *sides: str | None) -> str:
     here = folder.resolve() == Path().resolve()
-    lines = [f"Next: {NEXT}" if here else f"Next: cd {folder} && {NEXT}"]
-    lines.append("It begins with reset and step. Each further method unlocks more:")
-    for side, ladder in (("oracle", ORACLE_LADDER), ("candidate", CANDIDATE_LADDER)):
-        lines += [f"  {side}.{rung}: {ladder[rung]}" for rung in RUNGS if rung in ladder]
+    # A module of the current folder is found there alone.
+    path = "" if here or not any(map(_is_own, sides)) else f"PYTHONPATH={_back(folder)} "
+    lines = [f"Next: {NEXT}" if here else f"Next: cd {folder} && {path}{NEXT}"]
+    lines.append("It runs as it is. Each further method unlocks more:")
+    ladders = (("oracle", "oracle", ORACLE_LADDER), ("candidate", "fast", CANDIDATE_LADDER))
+    for side, home, ladder in ladders:
+        text = "".join(each for path, each in files.items() if home in path.parts)
+        # Paths of the state are a `load`.
+        text += "def load" if "fields=FIELDS" in text else ""
+        missing = [n for n in RUNGS if n in ladder and not re.search(rf"(?m)^ *def {n}\b", text)]
+        lines += [f"  {side}.{rung}: {ladder[rung]}" for rung in missing]
     lines.append("  a driver of your own: what random play never reaches, a time limit for one")
     return "\n".join(lines)
+
+
+def _is_own(side: str | None) -> bool:
+    """Return whether a side is named by a module of the current folder."""
+    tops = {part.partition(".")[0] for part in (side or "").split(":")}
+    return any(Path(f"{top}.py").is_file() or Path(top, "__init__.py").is_file() for top in tops)
+
+
+def _back(folder: Path) -> str:
+    return os.path.relpath(Path(), folder)

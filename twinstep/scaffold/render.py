@@ -61,6 +61,26 @@ def render(text: str, values: Mapping[str, Any], conditions: Mapping[str, bool])
     return Template("".join(chosen)).substitute(values)
 
 
+def indented(code: str) -> str:
+    """Return the lines of code inside a function."""
+    return "\n".join(f"    {line}".rstrip() for line in code.splitlines())
+
+
+def imports_of(
+    modules: Iterable[str], numpy: bool, typing: Iterable[str], collections: Iterable[str] = ()
+) -> str:
+    """Return the lines that import modules and names, sorted as formatters sort them."""
+    standard = [name for name in modules if name == "copy"]
+    others = [name for name in modules if name != "copy"]
+    first = [f"import {name}" for name in standard]
+    for module, names in (("collections.abc", collections), ("typing", typing)):
+        first += [f"from {module} import {', '.join(names)}"] if names else []
+    third = {name: f"import {name}" for name in others}
+    third |= {"numpy": "import numpy as np"} if numpy else {}
+    blocks = [first, [third[name] for name in sorted(third)]]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
 def inward(low: float, high: float) -> tuple[str, str]:
     """Return both ends of a range in four digits, rounded into the range."""
     if low == high:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from twinstep.inputs.sampling import sample_actions, some_starts, takes_whole_state
     from twinstep.inputs.seeds import seeds, starts_of
     from twinstep.reference.trace_set import TraceSet
+    from twinstep.testing.distributions import require_alike_starts, require_alike_steps
     from twinstep.testing.harness import Lab, NeedsOracle
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "first_misses",
     "frames_differ",
     "outputs_differ",
+    "require_alike_starts",
+    "require_alike_steps",
     "sample_actions",
     "seeds",
     "some_starts",
@@ -50,6 +53,7 @@ _HOMES = {
     "inputs.sampling": "sample_actions some_starts takes_whole_state",
     "inputs.seeds": "seeds starts_of",
     "reference.trace_set": "TraceSet",
+    "testing.distributions": "require_alike_starts require_alike_steps",
     "testing.harness": "Lab NeedsOracle",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from twinstep.environment import Environment
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import sources_hash
+from twinstep.reference.ranges_seen import Ranges, widen
 from twinstep.testing.harness import Lab, RunSettings
 
+#: Fewer compared steps, of all drivers, are too few to be called equal without the number.
+THIN = 1000
 #: A level 3 with fewer episodes a driver is no full verdict.
 FULL = RunSettings.episodes
 
@@ -50,10 +54,21 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "gates": {},
         "owed": [],
         "truncates": subject.contract.truncates,
+        "placed_starts": bool(subject.contract.starts),
+        "starts": "",
+        "unvaried": unvaried(subject.env),
+        "asks_illegal": subject.contract.masked and not subject.contract.illegal,
         "sources": sources_hash(pair.candidate),
         "seeds": seeds,
         "imported": imported,
     }
+
+
+def unvaried(env: Environment) -> list[str]:
+    """Return the parameters that have one value in all declared variants."""
+    chosen = [env.params(variant.params) for variant in env.variants]
+    names = [parameter.name for parameter in env.parameters]
+    return [name for name in names if all(each[name] == chosen[0][name] for each in chosen)]
 
 
 def _owed(lab: Lab) -> list[str]:
@@ -63,15 +78,17 @@ def _owed(lab: Lab) -> list[str]:
     kinds += ["resync"] if rules.from_states() else []
     kinds += ["horizon"] if rules.horizons() else []
     kinds += ["averages"] if rules.averages() else []
+    kinds += ["distribution"] if rules.distributions() else []
     return sorted(f"{kind} {driver}" for kind in kinds for driver in lab.contract.drivers)
 
 
 def new_pair(notes: dict[str, Any]) -> dict[str, Any]:
     """Return the entry of a pair of which nothing is counted yet."""
-    left_out = ("pair", "level", "coverage", "numbers", "lines")
+    left_out = ("pair", "level", "coverage", "numbers", "lines", "idle", "ranges", "searched")
     kept = {name: value for name, value in notes.items() if name not in left_out}
-    lists = {"compared": [], "auto_reset": [], "batches": [], "lines": []}
-    return kept | lists | {"levels": {}, "drivers": {}, "numbers": {}, "not_run": 0}
+    lists = {name: [] for name in ("compared", "differs", "auto_reset", "batches", "lines", "seen")}
+    counts = {"levels": {}, "drivers": {}, "numbers": {}, "not_run": 0}
+    return kept | lists | counts | {"idle": None, "ranges": {}}
 
 
 def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
@@ -79,18 +96,42 @@ def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
     for name in ("dtype", "platform", "gates", "owed"):
         pair[name] = pair[name] or notes[name]
     count_outcome(pair, f"level{notes['level']}", outcome)
+    if outcome in ("passed", "failed"):
+        pair["starts"] = notes["starts"] or pair["starts"]
+        pair["seen"] = sorted({*pair["seen"], *notes.get("seen", [])})
     coverage = notes.get("coverage")
     if coverage and notes.get("compared"):
         seen = {name: value for name, value in coverage.items() if name not in ("driver", "key")}
         known = pair["drivers"].setdefault(coverage["driver"], seen)
+        _add_idle(pair, notes.get("idle"))
+        _reach(pair, notes.get("ranges", {}))
         if seen["episodes"] > known["episodes"]:  # the long proof beside the usual one
             pair["drivers"][coverage["driver"]] = seen
     if outcome == "passed":
+        _reach(pair, notes.get("searched", {}))
         for name in ("compared", "auto_reset", "batches", "lines"):
             pair[name] = sorted({*pair[name], *notes.get(name, [])})
     elif outcome == "failed":
+        pair["differs"] = sorted({*pair["differs"], *notes.get("compared", [])})
         pair["lines"] = sorted({*pair["lines"], *notes.get("lines", [])})
     pair["numbers"].update(notes.get("numbers", {}))
+
+
+def _reach(pair: dict[str, Any], ranges: Ranges) -> None:
+    """Widen the state's ranges that were compared."""
+    for name, ends in ranges.items():
+        widen(pair["ranges"], name, np.array(ends))
+
+
+def _add_idle(pair: dict[str, Any], idle: dict[str, list[int]] | None) -> None:
+    """Note a driver's idle actions: those of all drivers together are in every driver's lists."""
+    known = pair["idle"]
+    if idle is None or known is None:
+        pair["idle"] = known or idle
+        return
+    legal = set(known["legal"]) & set(idle["legal"])
+    taken = set.intersection(*({*each["legal"], *each["taken"]} for each in (known, idle)))
+    pair["idle"] = {"legal": sorted(legal), "taken": sorted(taken - legal)}
 
 
 def count_outcome(pair: dict[str, Any], level: str, outcome: str) -> None:
@@ -110,13 +151,18 @@ def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:
         "numbers": numbers,
         "missing": _missing(pair, complete),
         "never_seen": _never_seen(pair),
+        "starts": pair["starts"] or (_PLACED if pair["placed_starts"] and pair["compared"] else ""),
     }
-    return made | {"verdict": _verdict_word(made)}
+    del made["idle"]
+    return made | {"never_taken": _never_taken(pair), "verdict": _verdict_word(made)}
+
+
+_PLACED = "starts are placed; the port's own are not compared"
 
 
 def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
     """Say what a full verdict would need beside what was done."""
-    found = sorted(set(pair["owed"]) - set(pair["compared"]))
+    found = sorted(set(pair["owed"]) - set(pair["compared"]) - set(pair["differs"]))
     small = [n for n, seen in sorted(pair["drivers"].items()) if seen["episodes"] < FULL]
     found += [f"{FULL} episodes of {name}" for name in small]
     if count := pair["not_run"]:
@@ -126,10 +172,36 @@ def _missing(pair: dict[str, Any], complete: bool) -> list[str]:
 
 def _never_seen(pair: dict[str, Any]) -> list[str]:
     """Say what the contract declares and no recorded episode shows, of what was compared."""
-    ends = [seen["truncated"] for seen in pair["drivers"].values()]
-    if pair["compared"] and ends and pair["truncates"] and not any(ends):
-        return ["a truncation, which the contract declares: a driver that lives so long is missing"]
-    return []
+    seen = pair["drivers"].values()
+    if not pair["compared"] or not seen:
+        return []
+    found = []
+    shown = any(each["truncated"] for each in seen) or "truncated" in pair["seen"]
+    if pair["truncates"] and not shown:
+        found.append(
+            "a truncation, which the contract declares: a driver that lives so long is missing"
+        )
+    if pair["asks_illegal"] and not any(each["illegal"] for each in seen):
+        found.append(
+            "an illegal action: add the driver `careless`, or say in the contract's `illegal` "
+            "how the reference answers one"
+        )
+    if names := pair["unvaried"]:
+        found.append(f"another value of {', '.join(names)}: no declared variant has one")
+    return found
+
+
+def _never_taken(pair: dict[str, Any]) -> list[str]:
+    """Say which actions no recorded episode takes, and which it could not take."""
+    idle = pair["idle"] or {"legal": [], "taken": []}
+    words = {"taken": "actions never taken", "legal": "actions never legal"}
+    return [f"{words[kind]}: {_some(idle[kind])}" for kind in words if idle[kind]]
+
+
+def _some(numbers: list[int], most: int = 12) -> str:
+    """Return a few numbers, and how many there are if these are not all."""
+    shown = ", ".join(map(str, numbers[:most]))
+    return f"{shown}, ... ({len(numbers)} of them)" if len(numbers) > most else shown
 
 
 def _verdict_word(pair: dict[str, Any]) -> str:
@@ -147,7 +219,15 @@ def _verdict_word(pair: dict[str, Any]) -> str:
         return "not verified step by step; policies score alike" if played else "not verified"
     if pair.get("tolerance"):
         return f"not verified; within {pair['tolerance']}"
-    word = "equal in part" if pair["missing"] else "equal"
+    kinds = {what.partition(" ")[0] for what in pair["compared"]}
+    drawn = "distribution" in kinds
+    only = drawn and not kinds & {"lockstep", "resync"}
+    word = "alike in distribution" if only else "equal"
+    if pair["missing"]:
+        word += " in part"
+    elif steps < THIN and not only:
+        word += f" in what was played: {steps} step{'s' * (steps != 1)}"
+    word += ", the rest alike in distribution" if drawn and not only else ""
     return f"{word} (imported traces)" if pair["imported"] else word
 
 

@@ -8,23 +8,16 @@ that cannot be built, counts as offered: then the test runs and says what is wro
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import importlib.util
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from twinstep._lib import paths
 from twinstep.compare.arrays import Rules
-from twinstep.contract import canonical_json
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.project.source_hash import package_folder
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
-from twinstep.reference import cache_key, process, worker
 from twinstep.testing.harness import Harness, Lab
 
 #: Optional methods of candidates that checks ask for. `pure` is that of `JaxCandidate`.
@@ -80,11 +73,14 @@ class Facts:
     def lacking(self) -> dict[str, dict[str, str]]:
         """Return `oracle` and the candidate's name, each -> missing method -> what it unlocks."""
         lacks = {}
+        # Starts that come from seeds alone are compared one by one.
+        needless = () if self.pair.subject.contract.starts else ("fresh",)
         if self.oracle is not None:
-            lacks["oracle"] = {n: t for n, t in ORACLE_LADDER.items() if n not in self.oracle}
+            known = (*self.oracle, *needless)
+            lacks["oracle"] = {n: t for n, t in ORACLE_LADDER.items() if n not in known}
         if self.candidate is not None:
             # A compiled candidate has no other way to run.
-            needless = ("eager",) if self.pair.candidate.build else ()
+            needless += ("eager",) if self.pair.candidate.build else ()
             missing = {
                 n: text
                 for n, text in CANDIDATE_LADDER.items()
@@ -174,34 +170,22 @@ def _built(pair: Pair, harness: Harness) -> Offers | None:
 
 def _offers_of(lab: Lab) -> Offers:
     runner = lab.runner
-    methods = [name for name in _CANDIDATE if runner.offers(name)]
-    methods += ["pure"] if hasattr(runner.candidate, "pure") and "pure" not in methods else []
+    methods = [name for name in CANDIDATE_LADDER if runner.offers(name)]
+    # A JAX candidate with an auto-reset of its own ships as it is: not inside a caller's programs.
+    if hasattr(runner.candidate, "pure") and "auto_step" not in methods:
+        methods.append("pure")
     return Offers(tuple(methods), runner.dtype, runner.platform)
 
 
 def _oracle_of(subject: EnvVariant, harness: Harness) -> tuple[str, ...] | None:
-    """Return the oracle's optional methods, filed by its sources: a warm run starts no oracle."""
+    """Return the oracle's optional methods; those of its sources are filed: none is started."""
     if subject.probe.problem:
         return None
-    key = {
-        "contract": subject.contract.digest(),
-        "upstream": dict(subject.probe.pins),
-        "bridge": cache_key.sources_below(package_folder(subject.env.oracle.package)),
-        "recorder": cache_key.sources_of(process, worker),
-    }
-    digest = hashlib.sha256(canonical_json(key).encode()).hexdigest()[:40]
-    path = paths.cache_dir() / "offers" / f"{digest}.json"
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return tuple(json.loads(path.read_text()))
     try:
         oracle = harness.reference(subject).oracle
-        methods = tuple(name for name in ORACLE_LADDER if oracle.offers(name))
+        return tuple(name for name in ORACLE_LADDER if oracle.offers(name))
     except Exception:  # its own tests report it
         return None
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        paths.write_atomically(path, (json.dumps(methods) + "\n").encode())
-    return methods
 
 
 def plain(facts: Mapping[str, Facts]) -> dict[str, Any]:

@@ -180,6 +180,9 @@ def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
         return False
     if option.twinstep_module and MODULE not in fixtures:
         return False
+    plays = item.get_closest_marker("plays")
+    if plays and option.twinstep_driver and plays.args[0] not in option.twinstep_driver:
+        return False
     return _belongs(item, config.stash[RUN].pairs)
 
 

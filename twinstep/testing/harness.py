@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from twinstep._lib.memory import keep_freed_memory
 from twinstep.compare.arrays import Rules, frames_differ
-from twinstep.compare.lockstep import FirstDifference, Outcome, check_episodes
+from twinstep.compare.lockstep import FirstDifference, Outcome, check_alone, check_episodes
 from twinstep.compare.rounding import (
     is_rounding,
     largest_differences,
@@ -42,9 +43,13 @@ from twinstep.inputs.batching import autoreset_size, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.reference import autoreset_recording
+from twinstep.reference import answers, autoreset_recording
+from twinstep.reference.actions_seen import actions_seen
+from twinstep.reference.answers import FiledOracle
 from twinstep.reference.cache import TraceCache, TraceSet, key_of, material, sources_of
 from twinstep.reference.process import OracleProcess
+from twinstep.reference.ranges_seen import Ranges, ranges_seen
+from twinstep.reference.trace_set import COUNTS
 from twinstep.runner.runner import Runner
 
 if TYPE_CHECKING:
@@ -73,9 +78,14 @@ class NeedsOracle(Exception):
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How a run was asked for. tolerance: (ABS, REL) that floats may be off beside their gates."""
+    """How a run was asked for.
+
+    minutes: for which a candidate's drivers go on with further episodes. tolerance: (ABS, REL) that
+    floats may be off beside their gates.
+    """
 
     episodes: int = 100
+    minutes: float = 0.0
     seeds: str = "public"
     full_budget: bool = False
     isolate: bool = False
@@ -124,6 +134,7 @@ class Harness:
         for reference in self._references.values():
             reference.close()
         self.cache.close()
+        answers.evict()
 
 
 class Reference:
@@ -138,6 +149,8 @@ class Reference:
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
         self._recordings: dict[str, autoreset_recording.Recording] = {}
         self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
+        self._idle: dict[str, dict[str, list[int]] | None] = {}
+        self._reached: dict[str, tuple[Ranges, list[float]]] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -145,7 +158,7 @@ class Reference:
         if self.harness.imported:
             raise NeedsOracle("this test asks the oracle; the run has only exported traces")
         if self._oracle is None:
-            self._oracle = OracleProcess(self.subject)
+            self._oracle = FiledOracle(self.subject)
         return self._oracle
 
     @property
@@ -194,10 +207,13 @@ class Reference:
             self._placed[key] = self.oracle.places(count, seed, dtype) if offered else {}
         return self._placed[key]
 
-    def traces(self, driver: str, episodes: int = 0, pair: Pair | None = None) -> TraceSet:
+    def traces(
+        self, driver: str, episodes: int = 0, pair: Pair | None = None, first: int = 0
+    ) -> TraceSet:
         """Return recorded episodes of a driver: imported, cached, or recorded now.
 
         pair: whose run it is. Without one the seeds are the public ones, whatever was asked for.
+        first: the number of the first seed.
         """
         settings = self.harness.settings
         count = episodes or settings.episodes
@@ -205,16 +221,20 @@ class Reference:
         # candidate's edit could mend what other seeds do not reach.
         kind = settings.seeds if pair else "public"
         owner = pair.label if pair and kind == "tree" else kind
-        known = self._sets.get((driver, owner, count))
+        known = self._sets.get((driver, owner, count)) if not first else None
         if known is None:
-            known = self._find(driver, count, kind, pair.candidate if pair else None)
-            self._sets[driver, owner, count] = known
+            asked = range(first, first + count)
+            known = self._find(driver, asked, kind, pair.candidate if pair else None)
+            if not first:
+                self._sets[driver, owner, count] = known
         return known
 
-    def _find(self, driver: str, count: int, kind: str, candidate: CandidateRef | None) -> TraceSet:
+    def _find(
+        self, driver: str, asked: range, kind: str, candidate: CandidateRef | None
+    ) -> TraceSet:
         if self.harness.imported:
             return self._imported(driver)
-        drawn = seeds(kind, count, self.subject.env.name, candidate)
+        drawn = seeds(kind, asked.stop, self.subject.env.name, candidate)[asked.start :]
         return self.recorded(driver, starts_of(self.contract, drawn), self.contract.horizon)
 
     def recorded(self, driver: str, starts: Start, horizon: int) -> TraceSet:
@@ -234,6 +254,30 @@ class Reference:
         reduce = [{"name": m.name, "reduce": m.reduce} for m in contract.measures]
         parts = material(self.subject, driver, starts, horizon)
         return self.harness.cache.get(parts, record, reduce)
+
+    def idle_actions(self, traces: TraceSet) -> dict[str, list[int]] | None:
+        """Return which actions were never `legal`, and which of the others never `taken`.
+
+        None where actions are real numbers.
+        """
+        key = key_of(traces.manifest["material"])
+        if key not in self._idle:
+            seen = actions_seen(self.contract, traces)
+            self._idle[key] = seen and {
+                "legal": np.flatnonzero(~seen.legal).tolist(),
+                "taken": np.flatnonzero(seen.legal & ~seen.taken).tolist(),
+            }
+        return self._idle[key]
+
+    def reached(self, traces: TraceSet) -> tuple[Ranges, list[float]]:
+        """Return the ranges of the state that episodes reach, and their lengths.
+
+        Lengths are the least, the median and the largest number of steps.
+        """
+        key = key_of(traces.manifest["material"])
+        if key not in self._reached:
+            self._reached[key] = ranges_seen(self.contract, traces)
+        return self._reached[key]
 
     def autoreset_traces(self, driver: str) -> TraceSet:
         """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
@@ -376,15 +420,43 @@ class Lab:
     def traces(self, driver: str, episodes: int = 0) -> TraceSet:
         """Return recorded episodes of a driver and note what they cover."""
         held = self.reference.traces(driver, episodes, self.pair)
+        self.note_coverage(driver, held)
+        return held
+
+    def note_coverage(self, driver: str, held: TraceSet) -> None:
+        """Note what a driver's episodes cover, for the verdict."""
         self.driver = driver
+        self.notes["idle"] = self.reference.idle_actions(held)
+        self.notes["ranges"], lengths = self.reference.reached(held)
         self.notes["coverage"] = {
             "driver": driver,
-            **{n: held.total(n) for n in ("episodes", "steps", "terminated", "truncated", "cut")},
+            **{name: held.total(name) for name in COUNTS},
+            "lengths": lengths,
             "key": key_of(held.manifest["material"]),
             "events": held.events(),
             "measures": held.measures(),
         }
-        return held
+
+    def further(self, driver: str) -> Iterator[TraceSet]:
+        """Yield further episodes of a driver for its share of the run's minutes, more each time.
+
+        What they cover is added to the notes. Recording and comparing count.
+        """
+        settings = self.reference.harness.settings
+        known = count = settings.episodes
+        end = time.monotonic() + 60 * settings.minutes / len(self.contract.drivers)
+        while (began := time.monotonic()) < end and count:
+            held = self.reference.traces(driver, count, self.pair, first=known)
+            seen = self.notes["coverage"]
+            for name in COUNTS:
+                seen[name] += held.total(name)
+            for name, times in held.events().items():
+                seen["events"][name] += times
+            yield held
+            now = time.monotonic()
+            known += count
+            # Twice as many, or as many as there is time for.
+            count = min(2 * count, int(count * (end - now) / (now - began)))
 
     def require_lockstep(self, traces: TraceSet) -> None:
         """Replay every recorded episode; fail with a report of the shortest case that differs.
@@ -392,7 +464,11 @@ class Lab:
         Where some episodes begin with a difference of rounding's size, a larger one comes first.
         """
         runner, rules = self.runner, self.rules
-        outcome = check_episodes(runner, traces, rules.lockstep())
+        try:
+            outcome = check_episodes(runner, traces, rules.lockstep())
+        except CandidateBroken as error:
+            self._require_no_exception(traces, error)
+            raise
         if all(not is_rounding(self.contract, d.miss.paths) for d in outcome.divergences):
             return self.require_equal(outcome)
         allowed = tolerances(self.contract, traces, runner.dtype)
@@ -413,6 +489,15 @@ class Lab:
         )
         more = {"largest": table, "relaxed": tuple(sorted(allowed.items())), "note": note}
         return self._require(outcome, beyond.shortest, wide, **more)
+
+    def _require_no_exception(self, traces: TraceSet, error: CandidateBroken) -> None:
+        """Fail with a report where a candidate's step raises in an episode of its own.
+
+        A program of JAX raises while it is compiled, for every episode: the error says it all.
+        """
+        if error.raised and not hasattr(self.runner.candidate, "pure"):
+            self.reference.harness.settings.progress(f"playing {self.pair.label} alone")
+            self.require_equal(check_alone(self.runner, traces, self.rules.lockstep()))
 
     def require_equal(self, outcome: Outcome) -> None:
         """Fail with a report of the shortest divergence, if there is one.
@@ -464,6 +549,28 @@ class Lab:
         if found := frames_differ(one, other, gates):
             said = first_values(self.contract, one, other, gates, found, how, first)
             self.fail(f"How the candidate is called matters: {said}.")
+
+    def require_same_play(
+        self, one: dict[str, np.ndarray], other: dict[str, np.ndarray], how: tuple[str, str]
+    ) -> None:
+        """Fail as `require_same` does, unless each lane parts within its gates of one step.
+
+        Programs for other batch sizes round otherwise, and an episode goes on from that: of each
+        lane the first step that differs is compared. The verdict then has a line that says so.
+        one, other: frame path -> [T, N, ...], from the reset on.
+        """
+        exact = dict.fromkeys(one, Lockstep())
+        found = frames_differ(one, other, exact)
+        if not found:
+            return
+        wrong = np.logical_or.reduce(list(found.values()))
+        first = (np.cumsum(wrong, 0) == 1) & wrong
+        gates = exact | {path: gate for path, gate in self.rules.one_step().items() if path in one}
+        if any((rows & first).any() for rows in frames_differ(one, other, gates).values()):
+            self.require_same(one, other, how)
+        said = first_values(self.contract, one, other, exact, found, how)
+        known = self.notes.get("lines", [])
+        self.notes["lines"] = [*known, f"how it is called matters by rounding: {said}"]
 
     def fail(self, note: str) -> None:
         """Fail with a report that has no case: a sentence says what is wrong."""

@@ -57,6 +57,13 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "episodes per driver at level 3 (default 100)",
         "dest": "twinstep_episodes",
     },
+    "minutes": {
+        "type": float,
+        "default": 0.0,
+        "metavar": "N",
+        "help": "each candidate's drivers go on for N minutes in all with further episodes",
+        "dest": "twinstep_minutes",
+    },
     "tolerance": _text(
         "",
         "ABS[,REL]",

@@ -23,6 +23,7 @@ from twinstep.diagnosis import markdown, report
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import encode, versions
 from twinstep.reference.cache import TraceCache, export
+from twinstep.reference.ranges_seen import left_out
 from twinstep.testing import accounting, github_actions, xdist
 from twinstep.testing.run import RUN
 
@@ -34,6 +35,8 @@ TROUBLE = "twinstep_trouble"
 CHECKS = "twinstep_checks"
 #: Beside no verdict: it may lie among a candidate's files, whose hash it names.
 TIMES = Path(".twinstep/times.json")
+#: So many ranges are named on the terminal; verdict.json has them all.
+_RANGES = 6
 _LEVELS = ("level1", "level2", "level3", "level4")
 
 
@@ -180,9 +183,16 @@ class VerdictWriter:
 
     def _finished(self) -> dict[str, dict[str, Any]]:
         return {
-            label: accounting.finished(pair, self._complete) | self._applicable(label)
+            label: accounting.finished(pair, self._complete)
+            | self._not_reached(label, pair)
+            | self._applicable(label)
             for label, pair in sorted(self._pairs.items())
         }
+
+    def _not_reached(self, label: str, pair: dict[str, Any]) -> dict[str, Any]:
+        """Return the state's declared ranges of which recorded episodes left out a part."""
+        of = [known.subject.contract for known in self._known if known.label == label]
+        return {"not_reached": left_out(of[0], pair["ranges"]) if of else []}
 
     def _applicable(self, label: str) -> dict[str, Any]:
         """Return the checks that apply to a pair, and of each other one the condition it lacks."""
@@ -272,8 +282,13 @@ class VerdictWriter:
             lines.append("; ".join(filter(None, (f"{label}{built}: {pair['verdict']}", counts))))
             if pair["not_run"] or (pair["compared"] and pair["missing"]):
                 lines.append(f"    not compared: {', '.join(pair['missing'])}")
+            lines += [f"    {pair['starts']}"] if pair["starts"] else []
             lines += [f"    never seen: {what}" for what in pair["never_seen"]]
-            lines += [f"    {line}" for line in pair["lines"]]
+            lines += [f"    {line}" for line in (*pair["never_taken"], *pair["lines"])]
+            if far := pair["not_reached"]:
+                some = far if len(far) <= _RANGES else [*far[:_RANGES], "..."]
+                all_ = f"{len(far)} of the {len(pair['ranges'])} declared ranges of the state"
+                lines.append(f"    not reached, {all_}: {', '.join(some)}")
             for name, value in sorted(pair["numbers"].items()):
                 lines.append(f"    {name}: {value if isinstance(value, str) else f'{value:.6g}'}")
             subject = label.rpartition("-")[0]
@@ -348,6 +363,9 @@ def _counts(level: dict[str, int]) -> str:
 def _coverage(seen: dict[str, Any]) -> str:
     ends = [f"{seen[n]} {n}" for n in ("terminated", "truncated", "cut") if seen[n]]
     text = f"{seen['episodes']} episodes, {seen['steps']} steps ({', '.join(ends)})"
+    least, middle, most = seen["lengths"]
+    many = f"{least} to {most} in one, median {middle:g}"
+    text += f", {many}" if least != most else f", {least} in each"
     measures = [f"{name} {value:g}" for name, value in sorted(seen["measures"].items())]
     events = seen["events"]
     if events:
@@ -361,7 +379,12 @@ def _coverage(seen: dict[str, Any]) -> str:
 def _simplest(record: dict[str, Any]) -> tuple[Any, ...]:
     """Order reports: those with a difference to show first, then by level and length."""
     steps = sum(count for _, count in record["case"]["actions"])
-    return not record["diff"], record["context"]["level"], steps, record["id"]
+    return (
+        not (record["diff"] or record.get("raised")),
+        record["context"]["level"],
+        steps,
+        record["id"],
+    )
 
 
 def _first(cluster: list[dict[str, Any]]) -> tuple[Any, ...]:

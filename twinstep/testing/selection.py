@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from twinstep import drivers
 from twinstep.environment import Environment
 from twinstep.errors import UserError
+from twinstep.further_drivers import DRIVERS, plays_rare
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 
@@ -44,7 +44,7 @@ def choose(asked: Selection) -> Selected:
     envs = [env for name in wanted if (env := _declared(name, asked, notes)) is not None]
     candidates = {env.name: [ref.name for ref in env.candidates] for env in envs}
     _require("candidate", asked.candidates, candidates, asked)
-    players = {env.name: [*drivers.CORE, *env.drivers] for env in envs}
+    players = {env.name: [*DRIVERS, *env.drivers] for env in envs}
     _require("driver", asked.drivers, players, asked)
     variants = {env.name: _labels(env, settings) for env in envs}
     _require("variant", asked.variants, variants, asked)
@@ -140,6 +140,7 @@ def _require_something(found: Selected, asked: Selection) -> None:
         raise UserError(f"nothing to verify: no candidate fits {' '.join(given)}")
     subjects = [pair.subject for pair in found.pairs]
     played = {n for s in subjects for n in (*s.contract.drivers, *s.env.drivers)}
+    played |= {"rare" for s in subjects if plays_rare(s.contract)}
     for name in asked.drivers if found.pairs else ():
         if name not in played:
             raise registry.unknown("driver of what is verified", name, played)

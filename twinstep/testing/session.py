@@ -44,6 +44,7 @@ MARKERS = {
     "one_variant": "only for each candidate's first variant",
     "gates(kind)": "only for candidates with such gates",
     "declared(field)": "only where the contract has this field",
+    "plays(driver)": "plays this driver alone",
     "needs(condition, ..., when=, why=)": "only where both sides offer what the test uses",
 }
 
@@ -117,14 +118,24 @@ def _harness(config: pytest.Config) -> Harness:
     if option.twinstep_seeds == "holdout":
         seeds("holdout", 1, "")
     settings = RunSettings(
-        option.twinstep_episodes,
-        option.twinstep_seeds,
-        option.twinstep_full,
-        option.twinstep_isolate,
-        lambda text: _progress(config, text),
-        _tolerance(option.twinstep_tolerance),
+        episodes=option.twinstep_episodes,
+        minutes=_minutes(option.twinstep_minutes, imported),
+        seeds=option.twinstep_seeds,
+        full_budget=option.twinstep_full,
+        isolate=option.twinstep_isolate,
+        progress=lambda text: _progress(config, text),
+        tolerance=_tolerance(option.twinstep_tolerance),
     )
     return Harness(settings, imported)
+
+
+def _minutes(given: float, imported: list[Any]) -> float:
+    """Check --minutes. UserError if it is no length of time, or there are only exported traces."""
+    if not 0 <= given < math.inf:
+        raise UserError(f"--minutes {given:g}: a number of at least 0")
+    if given and imported:
+        raise UserError("--minutes and --traces: exported traces have the episodes they have")
+    return given
 
 
 def _tolerance(given: str) -> tuple[float, float] | None:

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from twinstep.exact import divided, rounded
 from twinstep_cartpole.fast import generator, rules
-from twinstep_cartpole.fast.exact import divided, rounded
 
 #: Numbers compared at a time.
 BLOCK = 500_000

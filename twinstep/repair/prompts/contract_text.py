@@ -7,7 +7,16 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from twinstep.contract import Box, Contract, Discrete, Field, Module, Role
-from twinstep.gates import Averages, Gate, GateRule, Horizon, Lockstep, Resync, Window
+from twinstep.gates import (
+    Averages,
+    Distribution,
+    Gate,
+    GateRule,
+    Horizon,
+    Lockstep,
+    Resync,
+    Window,
+)
 from twinstep.project.registry import Pair
 from twinstep.repair.prompts import locations
 from twinstep.repair.prompts.length_budget import Part, table
@@ -244,6 +253,11 @@ def _gate(gate: Gate | Horizon | Averages) -> str:
         case Window(steps, most, above):
             many = f"{steps} steps from the reference's own state"
             return f"{many}, no error above {most:g}{_above(above)}"
+        case Distribution(episodes, steps):
+            return (
+                f"alike in distribution: one of the first {steps} steps of each of {episodes} "
+                "episodes, which each side draws for itself"
+            )
         case Horizon(eps, median, least):
             return (
                 f"whole episodes stay within {eps:g} for {median} steps in the median, "

@@ -11,8 +11,8 @@ import math
 import jax.numpy as jnp
 from jax import Array
 
+from twinstep.exact import divided, rounded
 from twinstep_cartpole.fast import generator
-from twinstep_cartpole.fast.exact import divided, rounded
 
 GRAVITY = 9.8
 MASS_POLE = 0.1

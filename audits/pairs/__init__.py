@@ -1,0 +1,1 @@
+"""One folder per library whose ports are audited, one file per pair."""

@@ -1,0 +1,1 @@
+"""EnvPool's environments in C++ against those that they port."""

@@ -1,0 +1,1 @@
+"""Gymnasium's wrappers of its functional environments."""

@@ -1,0 +1,1 @@
+"""gymnax's environments against those that they port."""

@@ -1,0 +1,1 @@
+"""JaxMARL's particle environments against mpe2's."""

@@ -1,0 +1,1 @@
+"""jumanji's environments against those that they port."""

@@ -1,0 +1,25 @@
+"""A box that slides and tips on a plane, pushed by two motors."""
+
+from audits.pair import declared, pins
+from audits.pairs.mjx import _model
+
+XML = """
+<worldbody>
+  <geom type="plane" size="5 5 0.1"/>
+  <body pos="0 0 0.1">
+    <joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+    <joint name="tip" type="hinge" axis="0 1 0"/>
+    <geom type="box" size="0.1 0.1 0.1"/></body>
+</worldbody>
+<actuator><motor joint="x" gear="5"/><motor joint="z"/></actuator>
+"""
+
+CONTRACT = _model.contract(
+    "box_on_plane",
+    XML,
+    [(-0.1, 0.1), (-0.01, 0.1), (-0.3, 0.3)],
+    [(-1.0, 1.0), (-1.0, 1.0), (-3.0, 3.0)],
+)
+Oracle, Candidate = _model.oracle(XML), _model.candidate(XML)
+probe = pins("mujoco", "mujoco-mjx", "jax")
+PAIR = declared(__name__, "MuJoCo, a model of our own", CONTRACT, slow_to_compile=True)

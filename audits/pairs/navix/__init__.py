@@ -1,0 +1,1 @@
+"""navix's grids against MiniGrid's."""

@@ -1,0 +1,8 @@
+"""MiniGrid's DistShift2, a room with lava, against navix's."""
+
+from audits.pair import declared, pins
+from audits.pairs.navix._dist_shift import room
+
+CONTRACT, Oracle, Candidate = room(2)
+probe = pins("minigrid", "navix", "jax")
+PAIR = declared(__name__, "minigrid MiniGrid-DistShift2-v0", CONTRACT)

@@ -1,0 +1,1 @@
+"""pgx's games against engines of others."""

@@ -1,0 +1,1 @@
+"""Gymnasium's `phys2d` against its own classic control."""

@@ -1,0 +1,1 @@
+"""rustforge-rl's environments in Rust against those that they port."""

@@ -1,0 +1,1 @@
+"""Gymnasium's `tabular` against its own toy text."""

@@ -1,0 +1,1 @@
+"""XLand-MiniGrid's copies of MiniGrid's rooms."""
