@@ -43,7 +43,7 @@ lint: setup
 test: lint
 	@$(CARGO) test $(MANIFEST) --workspace
 	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 \
-	  -m "not e2e and not slow and not level4" $(ARGS)
+	  -m "not e2e and not slow and not level4 and not repeated" $(ARGS)
 
 e2e: setup
 	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 -m "e2e and not slow" tests $(ARGS)

@@ -7,7 +7,8 @@ from twinstep.action_mask import legalise
 from twinstep.frames import flatten, take_lanes
 from twinstep.testing import WINDOW, chunk_lanes, sample_actions, some_starts
 
-pytestmark = pytest.mark.level2
+# How a candidate is called does not hang on its parameters.
+pytestmark = [pytest.mark.level2, pytest.mark.calling]
 
 STEPS = 40
 #: Lanes that are played without compilation.

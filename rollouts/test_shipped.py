@@ -75,6 +75,7 @@ def _require(lab, mode, driver, problem):
         lab.fail(f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.")
 
 
+_calling = pytest.mark.calling(compiles=True)
 #: What each kind of auto-reset must give, from a recording under same-step auto-reset.
 VIEWS = {
     "off": lambda contract, expected: first_episodes(expected),
@@ -84,7 +85,9 @@ VIEWS = {
 
 
 @ships()
-@pytest.mark.parametrize("mode", VIEWS)
+@pytest.mark.parametrize(
+    "mode", [mode if mode == "same-step" else pytest.param(mode, marks=_calling) for mode in VIEWS]
+)
 def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab, mode):
     """Rollout and state, several episodes long, agree with the oracle's own auto-reset."""
     env = twinstep_lab.env(mode)
@@ -111,7 +114,7 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab
 
 @ships()
 @pytest.mark.needs("rules.from_states", "candidate.load")
-@pytest.mark.parametrize("mode", ["off", "same-step"])
+@pytest.mark.parametrize("mode", [pytest.param("off", marks=_calling), "same-step"])
 @pytest.mark.gates("resync")
 def test_shipped_steps_from_the_oracles_states_match(twinstep_lab, mode):
     """Every recorded step, ends and next starts too, each from the oracle's own state."""
@@ -164,6 +167,7 @@ def _fields_differ(lab, frame, frames, gates):
 
 
 # A recording's states lack hidden fields: then the next test begins at starts.
+@_calling
 @ships("same-step")
 @pytest.mark.needs("not contract.hidden", "candidate.load")
 def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
@@ -198,6 +202,7 @@ def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
     twinstep_lab.notes["batches"] = [batch]
 
 
+@_calling
 @ships("same-step")
 @pytest.mark.needs("contract.hidden")
 def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinstep_lab):

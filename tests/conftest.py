@@ -11,8 +11,10 @@ from twinstep.oracles.pong import upstream
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.testing import xdist
-from twinstep.testing.harness import Harness, Lab, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
 from twinstep.testing.run import RUN
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.requirements import need
 

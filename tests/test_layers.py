@@ -193,9 +193,9 @@ def test_an_import_beyond_the_face_is_noticed(tmp_path):
     home.mkdir(parents=True)
     (home / "test_a.py").write_text(
         "from twinstep import Field\nfrom twinstep.testing import Case\n"
-        "from twinstep.testing.harness import Lab\nfrom twinstep.compare import arrays\n"
+        "from twinstep.testing.lab import Lab\nfrom twinstep.compare import arrays\n"
     )
     assert list(beyond_the_face(tmp_path)) == [
-        "properties/pong/test_a.py:3: twinstep.testing.harness is not public",
+        "properties/pong/test_a.py:3: twinstep.testing.lab is not public",
         "properties/pong/test_a.py:4: twinstep.compare is not public",
     ]

@@ -6,7 +6,7 @@ import pytest
 from twinstep.adapters import gymnax, pgx, players, puffer
 from twinstep.env import serialization
 from twinstep.rollouts import test_adapters
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 
 
 def _require_found(lab, check, *given):

@@ -6,7 +6,7 @@ import pytest
 
 from audits.pair import module_of
 from twinstep.compare.resync import check_from_states
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 
 for package in ("gymnasium", "flax"):

@@ -9,7 +9,7 @@ import pytest
 
 from twinstep import UserError
 from twinstep.chance import Draws, Row, interpose
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.chance import pig
 from twinstep.tests.support.toy_labs import labs
 

@@ -4,7 +4,7 @@ import pytest
 
 from twinstep.diagnosis.markdown import markdown
 from twinstep.testing import frames_differ, some_starts
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.chance import dice
 from twinstep.tests.support.toy_labs import labs
 

@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.compare.outcomes import chosen_steps
 from twinstep.testing import require_alike_steps
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys.lots import LOTS

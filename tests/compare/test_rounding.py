@@ -11,7 +11,7 @@ from twinstep.diagnosis import markdown, report
 from twinstep.diagnosis.replay import replay
 from twinstep.frames import take_lanes
 from twinstep.inputs.batching import chunk_lanes
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import glide
 from twinstep.tests.toys.glide import GLIDE

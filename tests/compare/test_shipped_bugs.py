@@ -7,7 +7,7 @@ from twinstep.env import jax_engine
 from twinstep.env.jax_engine import JaxEngine
 from twinstep.frames import Start
 from twinstep.rollouts import test_shipped
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 
 
 def _nowhere(self, terminated, before, after):

@@ -16,7 +16,9 @@ from twinstep.diagnosis.diagnose import diagnose
 from twinstep.frames import Frame, Start
 from twinstep.inputs.seeds import starts_of
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Lab, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support.emurust_oracles import need_reference
 from twinstep.tests.support.game_boys import need_the_module, seeds
 

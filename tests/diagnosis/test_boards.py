@@ -8,7 +8,7 @@ from twinstep.diagnosis import boards
 from twinstep.diagnosis.case import Answer
 from twinstep.diagnosis.markdown import markdown
 from twinstep.diagnosis.report import headline
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import duel, lap
 

@@ -9,7 +9,7 @@ from twinstep.action_mask import is_illegal, kept, legalise, played
 from twinstep.contract import Contract
 from twinstep.diagnosis.case import Case, ask
 from twinstep.diagnosis.markdown import markdown
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import lap
 

@@ -8,7 +8,7 @@ from twinstep.compare.lockstep import check_episodes
 from twinstep.diagnosis import markdown
 from twinstep.diagnosis.case import Answer, elements_that_agree
 from twinstep.gates import Lockstep
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import drift
 from twinstep.tests.toys.tipping import TIPPING

@@ -7,7 +7,7 @@ from twinstep.diagnosis.markdown import markdown
 from twinstep.diagnosis.report import headline, place_of
 from twinstep.errors import CandidateBroken
 from twinstep.frames import take_lanes
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import broken
 

@@ -7,7 +7,7 @@ import pytest
 from twinstep.cli import main
 from twinstep.diagnosis import report
 from twinstep.diagnosis.upstream import issue
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys import broken, duel, lap
 

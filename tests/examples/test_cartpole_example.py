@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from twinstep.runner.screening import screen
-from twinstep.testing.harness import in_ci
+from twinstep.testing.settings import in_ci
 from twinstep.tests.support.project_folder import HANGS
 
 ROOT = Path(__file__).parents[2]

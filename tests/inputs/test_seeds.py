@@ -11,7 +11,8 @@ from twinstep.inputs.seeds import seeds, tree_hash
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.source_hash import package_folder
 from twinstep.reference.cache import read_export
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support.project_folder import SHORT
 from twinstep.tests.toys import duel
 

@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.runner.runner import Runner
 from twinstep.testing import frames_differ, require_alike_starts, some_starts
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.inward import cartpole
 from twinstep.tests.support.toy_labs import labs
 

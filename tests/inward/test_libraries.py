@@ -22,7 +22,7 @@ from twinstep.inward import (
     oracle_from_gym,
 )
 from twinstep.testing import frames_differ, some_starts
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.toy_labs import labs
 
 #: Libraries warn of themselves.

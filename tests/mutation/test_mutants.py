@@ -26,7 +26,9 @@ from twinstep.mutation.results import sample_before, settled_before
 from twinstep.mutation.sampling import chosen
 from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Reference, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.reference import Reference
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.toys import duel
 
 MADE = {

@@ -25,7 +25,8 @@ from twinstep.mutation.suite_checks import checks
 from twinstep.mutation.verdict import Judgement
 from twinstep.mutation.workers import rows
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support import tiny_rust
 
 #: A line of source, and its mutants.

@@ -20,7 +20,8 @@ from twinstep.mutation.python_operators import mutants_of
 from twinstep.mutation.switched_sources import Together
 from twinstep.mutation.xla_switch import position, switch
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 
 #: A step with what candidates do: objects that are written to, calls that must not be made twice,
 #: loops and conditions of XLA, lists by number, tables, numbers that a shape hangs on.

@@ -19,7 +19,9 @@ from pathlib import Path
 from twinstep.diagnosis import markdown, regressions
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
-from twinstep.testing.harness import Harness, Lab, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.planted import BUGS, Bug, blind_spots, make_project, pair_of
 from twinstep.tests.planted.checks import KINDS, LEVEL_3, failure, lab_of
 

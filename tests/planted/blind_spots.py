@@ -10,7 +10,8 @@ from twinstep.plans import Transfer
 from twinstep.project.registry import EnvVariant
 from twinstep.rl.rollouts import Episodes
 from twinstep.testing import policy_transfer
-from twinstep.testing.harness import Harness, Lab
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
 from twinstep.testing.policy_transfer import Group
 from twinstep.tests.planted import Bug
 from twinstep.tests.planted.checks import KINDS, failure

@@ -14,7 +14,8 @@ from twinstep.properties import test_modules, test_randomness
 from twinstep.properties.pong import test_quirk_limits, test_quirks
 from twinstep.rollouts import test_lockstep
 from twinstep.testing.applicability import Facts, needs_of, why_not
-from twinstep.testing.harness import Divergence, Harness, Lab
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Divergence, Lab
 
 #: A test's name and its body.
 Check = tuple[str, Callable[[Lab], None]]

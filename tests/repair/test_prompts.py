@@ -24,7 +24,7 @@ from twinstep.reference.process import OracleProcess
 from twinstep.repair import prompts
 from twinstep.repair.prompts import bench_text, length_budget
 from twinstep.runner.runner import Runner
-from twinstep.testing.harness import Reference
+from twinstep.testing.reference import Reference
 from twinstep.tests.toys.drift import DRIFT
 from twinstep.tests.toys.duel import DUEL
 from twinstep.tests.toys.veiled import VEILED

@@ -5,7 +5,8 @@ import contextlib
 import pytest
 
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 
 
 @contextlib.contextmanager

@@ -10,8 +10,9 @@ from twinstep.inputs.sampling import some_starts
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 from twinstep.testing import outcomes
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
 from twinstep.testing.run import LAB, REFERENCE, RUN
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support.project_folder import PYPROJECT
 from twinstep.tests.toys import duel
 from twinstep.tests.toys.duel import DUEL

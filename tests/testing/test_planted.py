@@ -22,7 +22,8 @@ from twinstep.interactions import test_steps
 from twinstep.oracles.pong import upstream
 from twinstep.properties import test_modules
 from twinstep.repair.prompts import locations
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.planted import BUGS, FAITHFUL, Bug, make_project, pair_of
 from twinstep.tests.planted.__main__ import level_3_report
 from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of

@@ -6,7 +6,7 @@ The toy `wander` has no end, no chance, double precision, and a wrong candidate 
 import numpy as np
 import pytest
 
-from twinstep.testing.harness import Divergence
+from twinstep.testing.lab import Divergence
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys.wander import GATE, WANDER

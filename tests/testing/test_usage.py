@@ -60,6 +60,24 @@ def test_a_variant_that_refuses_a_value_is_left_out_with_a_line(tmp_path):
     assert text.startswith("pong@stock+max_score=100 is left out: ")
 
 
+def test_how_a_candidate_is_called_is_a_repeated_test_in_all_but_its_first_variant(tmp_path):
+    chosen = ("--candidate", "rust", "--variant", "fs8", "--variant", "fs1", "--collect-only")
+
+    def listed(marks):
+        code, text = _run(*chosen, "-m", marks, "-k", "shipped or batch", folder=tmp_path)
+        assert code == 0, text
+        return {line.rpartition("::")[2] for line in text.splitlines() if "::" in line}
+
+    every, repeated = listed("level2 or level3"), listed("repeated")
+    first = "test_a_batch_equals_its_lanes_one_by_one[pong@fs8-rust]"
+    assert {first, first.replace("fs8", "fs1")} <= every
+    assert repeated < every
+    assert {name for name in repeated if "fs8" in name} == set()
+    shipped = {name for name in every - repeated if "fs1" in name and "shipped_env" in name}
+    assert len(shipped) == 1
+    assert "same-step" in shipped.pop()
+
+
 def test_warm_traces_never_start_the_oracle(tmp_path):
     """A second run replays cached traces: with no compiler and no worker it still passes."""
     assert _run(*REPLAY, folder=tmp_path)[0] == 0

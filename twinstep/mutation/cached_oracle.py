@@ -14,7 +14,9 @@ from twinstep._lib import paths
 from twinstep.contract import Module
 from twinstep.project.registry import EnvVariant
 from twinstep.reference.process import OracleProcess
-from twinstep.testing.harness import Harness, NeedsOracle, Reference
+from twinstep.testing.harness import Harness
+from twinstep.testing.reference import Reference
+from twinstep.testing.settings import NeedsOracle
 
 #: Requests whose answers do not depend on earlier requests.
 _ALONE = frozenset(("call", "fresh", "places", "steps", "restarts", "replays", "hidden_after"))

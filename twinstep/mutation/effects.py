@@ -18,7 +18,8 @@ from twinstep.mutation.planting import planted
 from twinstep.mutation.python_operators import Mutant
 from twinstep.project.registry import Pair
 from twinstep.runner.runner import Runner
-from twinstep.testing.harness import Lab, Reference
+from twinstep.testing.lab import Lab
+from twinstep.testing.reference import Reference
 
 #: Inputs per module: those of level 1.
 INPUTS = 16384

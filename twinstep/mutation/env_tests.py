@@ -32,7 +32,7 @@ from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.verdict import Kill
 from twinstep.project import processes, registry
 from twinstep.project.source_hash import package_folder
-from twinstep.testing import harness
+from twinstep.testing import reference as reference_side
 
 #: Seconds of wall time for the first run without a bug, whose duration is unknown.
 _FIRST = 3600.0
@@ -199,7 +199,7 @@ class _First:
 def _main(
     env: str, candidate: str, mutant: str, out: str, answers: str, learning: str, *names: str
 ) -> None:
-    harness.FiledOracle = functools.partial(  # pyright: ignore[reportAttributeAccessIssue]
+    reference_side.FiledOracle = functools.partial(  # pyright: ignore[reportAttributeAccessIssue]
         FilingOracle, Path(answers), learning == "yes"
     )
     ref = next(r for r in registry.environment(env).candidates if r.name == candidate)

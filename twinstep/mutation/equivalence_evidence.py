@@ -18,7 +18,10 @@ from twinstep.mutation.effects import INPUTS, Answers, answered
 from twinstep.mutation.planting import all_mutants, planted
 from twinstep.mutation.python_operators import Mutant
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.testing.harness import Harness, Lab, Reference, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
+from twinstep.testing.reference import Reference
+from twinstep.testing.settings import RunSettings
 
 
 class _BatchedReference(Reference):

@@ -26,7 +26,7 @@ from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project.registry import Pair
 from twinstep.reference.trace_set import TraceSet
 from twinstep.runner.runner import broken_by
-from twinstep.testing.harness import Divergence, Lab
+from twinstep.testing.lab import Divergence, Lab
 
 LEVELS = (1, 2, 3)
 #: Processor seconds that one level of one mutant may take, its compilation included: load on the

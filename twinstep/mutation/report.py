@@ -12,7 +12,7 @@ from twinstep._lib.markdown import table
 from twinstep._lib.stats import wilson
 from twinstep.mutation.campaign import Campaign
 from twinstep.mutation.python_operators import OPERATORS
-from twinstep.testing.harness import RunSettings
+from twinstep.testing.settings import RunSettings
 
 SCHEMA = 2
 _Row = dict[str, Any]

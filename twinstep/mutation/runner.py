@@ -22,7 +22,8 @@ from twinstep.mutation.python_operators import Mutant
 from twinstep.mutation.rust_build import Workshop
 from twinstep.mutation.verdict import Judgement, Kill
 from twinstep.project.registry import Pair
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 
 if TYPE_CHECKING:
     from twinstep.mutation.chunks import Chunks

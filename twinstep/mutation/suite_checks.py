@@ -10,7 +10,7 @@ from typing import Any
 
 from twinstep.project import registry
 from twinstep.testing.applicability import Facts, needs_of, why_not
-from twinstep.testing.harness import Lab
+from twinstep.testing.lab import Lab
 from twinstep.testing.run import DRIVER, MODULE
 
 _TESTS = {

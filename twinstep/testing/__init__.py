@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from twinstep.inputs.seeds import seeds, starts_of
     from twinstep.reference.trace_set import TraceSet
     from twinstep.testing.distributions import require_alike_starts, require_alike_steps
-    from twinstep.testing.harness import Lab, NeedsOracle
+    from twinstep.testing.lab import Lab
+    from twinstep.testing.settings import NeedsOracle
 
 __all__ = [
     "LANES",
@@ -54,7 +55,8 @@ _HOMES = {
     "inputs.seeds": "seeds starts_of",
     "reference.trace_set": "TraceSet",
     "testing.distributions": "require_alike_starts require_alike_steps",
-    "testing.harness": "Lab NeedsOracle",
+    "testing.lab": "Lab",
+    "testing.settings": "NeedsOracle",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

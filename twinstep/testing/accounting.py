@@ -10,7 +10,8 @@ from twinstep.environment import Environment
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import sources_hash
 from twinstep.reference.ranges_seen import Ranges, widen
-from twinstep.testing.harness import Lab, RunSettings
+from twinstep.testing.lab import Lab
+from twinstep.testing.settings import RunSettings
 
 #: Fewer compared steps, of all drivers, are too few to be called equal without the number.
 THIN = 1000

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from twinstep.compare.arrays import Rules
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
-from twinstep.testing.harness import Harness, Lab
+from twinstep.testing.harness import Harness
+from twinstep.testing.lab import Lab
 
 #: Optional methods of candidates that checks ask for. `pure` is that of `JaxCandidate`.
 _CANDIDATE = (*CANDIDATE_LADDER, "pure")

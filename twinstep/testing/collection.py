@@ -146,6 +146,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in ours:
         if item.get_closest_marker("recompiles") and _pair(item).candidate.slow_to_compile:
             item.add_marker("slow")
+        if _is_repeated(item, run.pairs):
+            item.add_marker("repeated")
     _put_witnesses_first(items, ours)
     dropped = {item for item in ours if not _is_wanted(item, config)}
     if dropped:
@@ -184,6 +186,17 @@ def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
     if plays and option.twinstep_driver and plays.args[0] not in option.twinstep_driver:
         return False
     return _belongs(item, config.stash[RUN].pairs)
+
+
+def _is_repeated(item: pytest.Item, pairs: Iterable[Pair]) -> bool:
+    """Return whether a test of how a candidate is called has also its first variant, or is dear."""
+    marker = item.get_closest_marker("calling")
+    if marker is None:
+        return False
+    mine = _pair(item)
+    names = mine.subject.env.name, mine.candidate.name
+    first = next(p for p in pairs if (p.subject.env.name, p.candidate.name) == names)
+    return mine != first or bool(marker.kwargs.get("compiles")) and mine.candidate.slow_to_compile
 
 
 def _belongs(item: pytest.Item, pairs: Iterable[Pair]) -> bool:

@@ -10,7 +10,7 @@ from twinstep.compare.fresh_starts import Comparison
 from twinstep.diagnosis.case import element_name
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project import registry
-from twinstep.testing.harness import Lab
+from twinstep.testing.lab import Lab
 
 #: So many differences are told.
 _TOLD = 3

@@ -27,7 +27,7 @@ from twinstep.diagnosis.case import Case, ask
 from twinstep.errors import UserError
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import package_folder
-from twinstep.testing.harness import Lab
+from twinstep.testing.lab import Lab
 
 
 @dataclass(frozen=True)

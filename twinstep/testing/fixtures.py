@@ -9,8 +9,10 @@ import pytest
 
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.testing import xfail_tests
-from twinstep.testing.harness import Lab, Reference, in_ci
+from twinstep.testing.lab import Lab
+from twinstep.testing.reference import Reference
 from twinstep.testing.run import RUN
+from twinstep.testing.settings import in_ci
 
 #: The lab of an item, which its report is made from.
 LAB_OF_ITEM = pytest.StashKey[Lab]()

@@ -17,8 +17,9 @@ from typing import Any
 from twinstep._lib import paths
 from twinstep._lib.spawn import child_command
 from twinstep.testing.applicability import gather, plain
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
 from twinstep.testing.selection import Selection, choose
+from twinstep.testing.settings import RunSettings
 
 #: Seconds after which nothing is known: then every check is collected, and says what hangs.
 LIMIT = 300

@@ -13,13 +13,9 @@ from twinstep.runner.runner import broken_by
 from twinstep.testing import accounting, expected_failures, reporting, xdist
 from twinstep.testing.collection import is_ours
 from twinstep.testing.fixtures import LAB_OF_ITEM
-from twinstep.testing.harness import (
-    Divergence,
-    NeedsInProcessCandidate,
-    NeedsOracle,
-    in_ci,
-)
+from twinstep.testing.lab import Divergence
 from twinstep.testing.run import LAB, REFERENCE, RUN
+from twinstep.testing.settings import NeedsInProcessCandidate, NeedsOracle, in_ci
 
 #: Errors with a message of their own; a traceback of the harness would hide it.
 _WITH_MESSAGE = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)

@@ -22,7 +22,8 @@ from twinstep.project.registry import load_object
 from twinstep.rl.ppo import train
 from twinstep.rl.rollouts import Episodes, PolicyBatch, environment_seeds, play, play_both
 from twinstep.rl.versus import Arena, OpponentWrapper
-from twinstep.testing.harness import Lab, Reference
+from twinstep.testing.lab import Lab
+from twinstep.testing.reference import Reference
 
 #: Sets of environment seeds, apart from each other and from those of training, which are below
 #: 2**31: for the gate, for the two sides of (b), for (a), and for random play.

@@ -27,11 +27,12 @@ from twinstep.testing import (
     xdist,
 )
 from twinstep.testing.applicability import Facts
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
 from twinstep.testing.options import names_the_suite
 from twinstep.testing.plugin import TAKEN
 from twinstep.testing.run import OFFERS, RUN, Run
 from twinstep.testing.selection import Selection, choose
+from twinstep.testing.settings import RunSettings
 
 MARKERS = {
     "level1": "modules alone",
@@ -40,6 +41,8 @@ MARKERS = {
     "level4": "policy transfer (slow; only with -m level4)",
     "slow": "a long proof, run with -m slow",
     "recompiles": "one more program of a step; slow where that takes long",
+    "calling(compiles=False)": "how a candidate is called, whatever its parameters",
+    "repeated": "a test of that kind in a further variant, or with programs that compile long",
     "environment(name)": "only for this environment",
     "one_variant": "only for each candidate's first variant",
     "gates(kind)": "only for candidates with such gates",

@@ -22,7 +22,8 @@ from twinstep.generated.halfcheetah import (
 from twinstep.inputs.sampling import sample_module, some_starts
 from twinstep.project.registry import EnvVariant, Pair, environment
 from twinstep.runner.runner import LOADED, Runner
-from twinstep.testing.harness import Harness, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.settings import RunSettings
 from twinstep.tests.support.requirements import need
 
 #: The expected module, the files that import the constant, the constant, the factor.

@@ -16,7 +16,9 @@ import pytest
 
 from twinstep.generated.halfcheetah import modules, newton
 from twinstep.project import registry
-from twinstep.testing.harness import Harness, Reference, RunSettings
+from twinstep.testing.harness import Harness
+from twinstep.testing.reference import Reference
+from twinstep.testing.settings import RunSettings
 
 Array = Any  # jax.Array
 #: Five are enough for all of these states; halving a bracket, without Newton's steps, takes more.
