@@ -317,6 +317,7 @@ def test_a_table_is_shown_even_where_it_cannot_be_written(tmp_path, capsys):
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_policy_in_the_loop_is_measured(tmp_path, capsys):
     args = ("pong", "--backend", "jax", "--policy", "mlp", *TINY, "--out", tmp_path)
     assert bench(*args) == 0, capsys.readouterr().err

@@ -60,6 +60,7 @@ def _shares(arena, rounds=9):
     return min(spent) / whole, taken
 
 
+@pytest.mark.slow
 def test_a_slow_environment_outside_jax_has_the_greater_share():
     quick, _ = _shares(tasks.OnHost(tasks.make("cue")))
     slow, taken = _shares(tasks.OnHost(tasks.make("cue"), SLOW))
@@ -70,6 +71,7 @@ def test_a_slow_environment_outside_jax_has_the_greater_share():
         assert 0 < each.transfer < each.whole - each.environment
 
 
+@pytest.mark.slow
 def test_a_slow_environment_in_the_program_has_the_greater_share():
     quick, _ = _shares(tasks.make("cue"))
     slow, taken = _shares(Slowed(tasks.make("cue"), 30))
@@ -80,6 +82,7 @@ def test_a_slow_environment_in_the_program_has_the_greater_share():
         assert each.environment == each.clocked - each.whole
 
 
+@pytest.mark.slow
 def test_a_second_environment_that_the_compiler_leaves_out_would_have_a_small_share(monkeypatch):
     """What is seen of it is all that keeps it in the program."""
     monkeypatch.setattr(breakdown, "_once_known", lambda seen, values, xp: values)

@@ -68,7 +68,7 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
             rows = [{DRIVER: driver} for driver in lab.contract.drivers]
         elif "parametrize" in marks:
             name, values = marks["parametrize"]
-            rows = [{name: value} for value in values]
+            rows = [{name: _bare(value)} for value in values]
         place = path.replace(".", "/").replace(":", ".py::")
         facts, needs = Facts.of(lab), needs_of(test)
         for row in rows:
@@ -76,6 +76,11 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
                 continue
             label = f"[{next(iter(row.values()))}]" if row else ""
             yield place + label, functools.partial(test, lab, **row)
+
+
+def _bare(value: Any) -> Any:
+    """Return a parameter's value without the marks of `pytest.param`."""
+    return value.values[0] if isinstance(value, tuple) and hasattr(value, "marks") else value
 
 
 def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:

@@ -71,12 +71,7 @@ def _modules(config: pytest.Config, pair: Pair) -> list[str]:
 
 
 def _drivers(config: pytest.Config, pair: Pair) -> list[str]:
-    """Return the contract's drivers, or those asked for: a further one that is declared too."""
-    wanted, subject = config.option.twinstep_driver, pair.subject
-    if not wanted:
-        return list(subject.contract.drivers)
-    known = dict.fromkeys([*subject.contract.drivers, *subject.env.drivers])
-    return [name for name in known if name in wanted]
+    return config.stash[RUN].harness.reference(pair.subject).drivers
 
 
 @pytest.hookimpl(wrapper=True)

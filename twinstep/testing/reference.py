@@ -48,6 +48,16 @@ class Reference:
         self._reached: dict[str, tuple[Ranges, list[float]]] = {}
 
     @property
+    def drivers(self) -> list[str]:
+        """The names of the drivers that this run plays."""
+        wanted, subject = self.harness.settings.drivers, self.subject
+        if not wanted:
+            return list(self.contract.drivers)
+        # A further one that is declared may be asked for too.
+        known = dict.fromkeys([*self.contract.drivers, *subject.env.drivers])
+        return [name for name in known if name in wanted]
+
+    @property
     def oracle(self) -> OracleProcess:
         """The oracle. Raises NeedsOracle when the run works from exported traces."""
         if self.harness.imported:

@@ -122,6 +122,7 @@ def _harness(config: pytest.Config) -> Harness:
         seeds("holdout", 1, "")
     settings = RunSettings(
         episodes=option.twinstep_episodes,
+        drivers=tuple(option.twinstep_driver or ()),
         minutes=_minutes(option.twinstep_minutes, imported),
         seeds=option.twinstep_seeds,
         full_budget=option.twinstep_full,

@@ -19,11 +19,12 @@ class NeedsOracle(Exception):
 class RunSettings:
     """How a run was asked for.
 
-    minutes: for which a candidate's drivers go on with further episodes. tolerance: (ABS, REL) that
-    floats may be off beside their gates.
+    drivers: the run's, those of each contract if empty. minutes: for which a candidate's drivers go
+    on with further episodes. tolerance: (ABS, REL) that floats may be off beside their gates.
     """
 
     episodes: int = 100
+    drivers: tuple[str, ...] = ()
     minutes: float = 0.0
     seeds: str = "public"
     full_budget: bool = False
