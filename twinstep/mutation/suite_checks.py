@@ -80,7 +80,7 @@ def checks(lab: Lab, level: int, shipped: bool = True) -> Iterator[tuple[str, Ca
 
 def _bare(value: Any) -> Any:
     """Return a parameter's value without the marks of `pytest.param`."""
-    return value.values[0] if isinstance(value, tuple) and hasattr(value, "marks") else value
+    return value.values[0] if hasattr(value, "marks") else value
 
 
 def _marks(test: Callable[..., None]) -> dict[str, tuple[Any, ...]]:
