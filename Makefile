@@ -41,7 +41,7 @@ lint: setup
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(MANIFEST) --workspace --no-deps
 
 test: lint
-	@$(CARGO) test $(MANIFEST) --workspace
+	@CARGO_PROFILE_DEV_OPT_LEVEL=1 $(CARGO) test $(MANIFEST) --workspace
 	@$(VENV)/python -m pytest -n 2 --dist loadgroup --durations=10 \
 	  -m "not e2e and not slow and not level4 and not repeated" $(ARGS)
 

@@ -1,0 +1,1 @@
+"""slimevb's JAX backend against slimevolleygym."""
