@@ -11,7 +11,7 @@ import pytest
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import Pair
-from twinstep.testing import applicability, reporting, xdist, xfail_tests
+from twinstep.testing import applicability, known, reporting, xdist, xfail_tests
 from twinstep.testing.options import SUITES, in_the_suite
 from twinstep.testing.run import DRIVER, LAB, MODULE, REFERENCE, RUN, Run
 
@@ -141,8 +141,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in ours:
         if item.get_closest_marker("recompiles") and _pair(item).candidate.slow_to_compile:
             item.add_marker("slow")
-        if _is_repeated(item, run.pairs):
-            item.add_marker("repeated")
+    known.mark(ours, run.pairs)
     _put_witnesses_first(items, ours)
     dropped = {item for item in ours if not _is_wanted(item, config)}
     if dropped:
@@ -181,17 +180,6 @@ def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
     if plays and option.twinstep_driver and plays.args[0] not in option.twinstep_driver:
         return False
     return _belongs(item, config.stash[RUN].pairs)
-
-
-def _is_repeated(item: pytest.Item, pairs: Iterable[Pair]) -> bool:
-    """Return whether a test of how a candidate is called has also its first variant, or is dear."""
-    marker = item.get_closest_marker("calling")
-    if marker is None:
-        return False
-    mine = _pair(item)
-    names = mine.subject.env.name, mine.candidate.name
-    first = next(p for p in pairs if (p.subject.env.name, p.candidate.name) == names)
-    return mine != first or bool(marker.kwargs.get("compiles")) and mine.candidate.slow_to_compile
 
 
 def _belongs(item: pytest.Item, pairs: Iterable[Pair]) -> bool:

@@ -1,0 +1,58 @@
+"""What a daily suite may leave out: tests that are repeated, and pairs that are proved."""
+
+import json
+
+import pytest
+
+from twinstep.tests.support.project_folder import Project
+
+DECLARED = """
+[tool.twinstep.envs]
+varied = "twinstep.tests.reports.field:VARIED"
+"""
+ASKED = ("--env", "varied", "--candidate", "right")
+SUITE = "properties interactions rollouts"
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory, toy_cache):
+    """A project with a verdict of its own on both variants, and that verdict."""
+    project = Project(tmp_path_factory.mktemp("known"), toy_cache, DECLARED)
+    levels = "level1 or level2 or level3"
+    run = project.pytest(*ASKED, "-m", levels, suite=SUITE, env="varied")
+    assert run.code == 0, run.text
+    words = {label: entry["verdict"] for label, entry in run.verdict["pairs"].items()}
+    assert words == {"varied@one-right": "equal", "varied@two-right": "equal"}
+    return project, run.verdict
+
+
+def listed(project, marks):
+    """The variants of the tests that a run with these marks collects."""
+    text = project.pytest(*ASKED, "-m", marks, "--collect-only", suite=SUITE, env="varied").text
+    return {name for name in ("one", "two") if f"varied@{name}-right" in text}
+
+
+def test_a_further_variant_with_a_verdict_on_its_files_is_proved_and_the_first_never(verified):
+    project, _ = verified
+    assert listed(project, "proved") == {"two"}
+    assert listed(project, "not proved") == {"one"}
+
+
+@pytest.mark.parametrize("field", ["sources", "contract_digest", "verdict", "platform"])
+def test_a_verdict_on_other_files_proves_nothing(verified, field):
+    project, verdict = verified
+    path = project.folder / ".twinstep" / "verdict.json"
+    changed = json.loads(json.dumps(verdict))
+    changed["pairs"]["varied@two-right"][field] = "another"
+    path.write_text(json.dumps(changed))
+    try:
+        assert listed(project, "proved") == set()
+    finally:
+        path.write_text(json.dumps(verdict))
+
+
+def test_how_a_candidate_is_called_is_repeated_in_a_further_variant_and_level_3_is_not(verified):
+    project, _ = verified
+    assert listed(project, "repeated and calling") == {"two"}
+    assert listed(project, "calling and not repeated") == {"one"}
+    assert listed(project, "level3 and not repeated") == {"one", "two"}
