@@ -8,9 +8,9 @@ from twinstep.tests.support.project_folder import Project
 
 DECLARED = """
 [tool.twinstep.envs]
-varied = "twinstep.tests.reports.field:VARIED"
+glide = "twinstep.tests.toys.glide:GLIDE"
 """
-ASKED = ("--env", "varied", "--candidate", "right")
+ASKED = ("--candidate", "fast")
 SUITE = "properties interactions rollouts"
 
 
@@ -19,23 +19,23 @@ def verified(tmp_path_factory, toy_cache):
     """A project with a verdict of its own on both variants, and that verdict."""
     project = Project(tmp_path_factory.mktemp("known"), toy_cache, DECLARED)
     levels = "level1 or level2 or level3"
-    run = project.pytest(*ASKED, "-m", levels, suite=SUITE, env="varied")
+    run = project.pytest(*ASKED, "-m", levels, suite=SUITE, env="glide")
     assert run.code == 0, run.text
     words = {label: entry["verdict"] for label, entry in run.verdict["pairs"].items()}
-    assert words == {"varied@one-right": "equal", "varied@two-right": "equal"}
+    assert words == {"glide@bits-fast": "equal", "glide@zeros-fast": "equal"}
     return project, run.verdict
 
 
 def listed(project, marks):
     """The variants of the tests that a run with these marks collects."""
-    text = project.pytest(*ASKED, "-m", marks, "--collect-only", suite=SUITE, env="varied").text
-    return {name for name in ("one", "two") if f"varied@{name}-right" in text}
+    text = project.pytest(*ASKED, "-m", marks, "--collect-only", suite=SUITE, env="glide").text
+    return {name for name in ("bits", "zeros") if f"glide@{name}-fast" in text}
 
 
 def test_a_further_variant_with_a_verdict_on_its_files_is_proved_and_the_first_never(verified):
     project, _ = verified
-    assert listed(project, "proved") == {"two"}
-    assert listed(project, "not proved") == {"one"}
+    assert listed(project, "proved") == {"zeros"}
+    assert listed(project, "not proved") == {"bits"}
 
 
 @pytest.mark.parametrize("field", ["sources", "contract_digest", "verdict", "platform"])
@@ -43,7 +43,7 @@ def test_a_verdict_on_other_files_proves_nothing(verified, field):
     project, verdict = verified
     path = project.folder / ".twinstep" / "verdict.json"
     changed = json.loads(json.dumps(verdict))
-    changed["pairs"]["varied@two-right"][field] = "another"
+    changed["pairs"]["glide@zeros-fast"][field] = "another"
     path.write_text(json.dumps(changed))
     try:
         assert listed(project, "proved") == set()
@@ -53,6 +53,6 @@ def test_a_verdict_on_other_files_proves_nothing(verified, field):
 
 def test_how_a_candidate_is_called_is_repeated_in_a_further_variant_and_level_3_is_not(verified):
     project, _ = verified
-    assert listed(project, "repeated and calling") == {"two"}
-    assert listed(project, "calling and not repeated") == {"one"}
-    assert listed(project, "level3 and not repeated") == {"one", "two"}
+    assert listed(project, "repeated and calling") == {"zeros"}
+    assert listed(project, "calling and not repeated") == {"bits"}
+    assert listed(project, "level3 and not repeated") == {"bits", "zeros"}

@@ -45,10 +45,13 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
 
 
-def verdict_of(subject: EnvVariant, pair: Pair | None, platform: str, auto_reset: str) -> Verdict:
+def verdict_of(
+    subject: EnvVariant, pair: Pair | None, platform: str, auto_reset: str = ""
+) -> Verdict:
     """Return the newest verdict: this folder's own, or else the packaged one.
 
-    A verdict of another platform counts only if there is none of this one.
+    A verdict of another platform counts only if there is none of this one. auto_reset: the kind
+    that must have been compared, "" for none.
     """
     if pair is None:
         return Verdict("the reference itself", True)
@@ -87,7 +90,7 @@ def _judge(
         word = f"not verified with {', '.join(words)}"
     elif entry["platform"] != platform:
         word = f"not verified on {platform}: the verdict is for {entry['platform']}"
-    elif word == "equal" and auto_reset not in entry["auto_reset"]:
+    elif word == "equal" and auto_reset and auto_reset not in entry["auto_reset"]:
         modes = ", ".join(entry["auto_reset"]) or "none"
         word = f"not verified with auto_reset '{auto_reset}' (verified: {modes})"
     return Verdict(word, word == "equal", label, entry, path.as_posix())

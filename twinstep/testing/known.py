@@ -43,8 +43,7 @@ def _is_proved(pair: Pair, pairs: list[Pair]) -> bool:
     """Return whether a pair is none of the first, and a verdict on a CPU is of these very files."""
     if _first(pair, pairs, alike=True) == pair:
         return False
-    mode = pair.subject.contract.auto_resets[0]
-    return verdict_of(pair.subject, pair, "cpu", mode).verified
+    return verdict_of(pair.subject, pair, "cpu").verified
 
 
 def _first(pair: Pair, pairs: list[Pair], alike: bool) -> Pair:
