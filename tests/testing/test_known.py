@@ -4,58 +4,75 @@ import json
 
 import pytest
 
-from twinstep.tests.support.project_folder import Project
+from twinstep.tests.support.project_folder import PYPROJECT, RIGHT, SHORT, WRONG, Project
 
+#: Duel in two variants that differ in nothing.
 DECLARED = """
-[tool.twinstep.envs]
-glide = "twinstep.tests.toys.glide:GLIDE"
+import dataclasses
+
+from twinstep import Parameter, Variant
+from twinstep.tests.toys.duel import DUEL
+
+TWO = dataclasses.replace(
+    DUEL,
+    parameters=(Parameter("number", 1, "of the variant"),),
+    variants=(Variant("one", {}), Variant("two", {"number": 2})),
+)
 """
-ASKED = ("--candidate", "fast")
-SUITE = "properties interactions rollouts"
+SUITE = "interactions.test_batches rollouts.test_lockstep"
 
 
 @pytest.fixture(scope="module")
-def verified(tmp_path_factory, toy_cache):
-    """A project with a verdict of its own on both variants, and that verdict."""
-    project = Project(tmp_path_factory.mktemp("known"), toy_cache, DECLARED)
-    run = project.pytest(*ASKED, "-m", "level3", suite="rollouts.test_lockstep", env="glide")
+def project(tmp_path_factory, toy_cache):
+    """A project whose package has a verdict on both variants of its candidate."""
+    declared = PYPROJECT.replace("twinstep.tests.toys.duel:DUEL", "fastduel.two:TWO")
+    project = Project(tmp_path_factory.mktemp("known"), toy_cache, declared)
+    (project.package / "two.py").write_text(DECLARED)
+    run = project.pytest(*SHORT, "-m", "level3", suite=SUITE)
     assert run.code == 0, run.text
     verdict = run.verdict
-    assert set(verdict["pairs"]) == {"glide@bits-fast", "glide@zeros-fast"}
+    assert set(verdict["pairs"]) == {"duel@one-mine", "duel@two-mine"}
     # As if levels 1 and 2 had run too.
     for entry in verdict["pairs"].values():
         entry["verdict"] = "equal"
-    (project.folder / ".twinstep" / "verdict.json").write_text(json.dumps(verdict))
-    return project, verdict
+    (project.package / "verdict.json").write_text(json.dumps(verdict))
+    return project
 
 
 def listed(project, marks):
     """The variants of the tests that a run with these marks collects."""
-    text = project.pytest(*ASKED, "-m", marks, "--collect-only", suite=SUITE, env="glide").text
-    return {name for name in ("bits", "zeros") if f"glide@{name}-fast" in text}
+    text = project.pytest(*SHORT, "-m", marks, "--collect-only", suite=SUITE).text
+    return {name for name in ("one", "two") if f"duel@{name}-mine" in text}
 
 
-def test_a_further_variant_with_a_verdict_on_its_files_is_proved_and_the_first_never(verified):
-    project, _ = verified
-    assert listed(project, "proved") == {"zeros"}
-    assert listed(project, "not proved") == {"bits"}
+def test_a_further_variant_with_a_stored_verdict_is_proved_and_the_first_never(project):
+    assert listed(project, "proved") == {"two"}
+    assert listed(project, "not proved") == {"one"}
 
 
 @pytest.mark.parametrize("field", ["sources", "contract_digest", "verdict", "platform"])
-def test_a_verdict_on_other_files_proves_nothing(verified, field):
-    project, verdict = verified
-    path = project.folder / ".twinstep" / "verdict.json"
-    changed = json.loads(json.dumps(verdict))
-    changed["pairs"]["glide@zeros-fast"][field] = "another"
+def test_a_verdict_on_something_else_proves_nothing(project, field):
+    path = project.package / "verdict.json"
+    kept = path.read_text()
+    changed = json.loads(kept)
+    changed["pairs"]["duel@two-mine"][field] = "another"
     path.write_text(json.dumps(changed))
     try:
         assert listed(project, "proved") == set()
+        assert listed(project, "not proved") == {"one", "two"}
     finally:
-        path.write_text(json.dumps(verdict))
+        path.write_text(kept)
 
 
-def test_how_a_candidate_is_called_is_repeated_in_a_further_variant_and_level_3_is_not(verified):
-    project, _ = verified
-    assert listed(project, "repeated and calling") == {"zeros"}
-    assert listed(project, "calling and not repeated") == {"bits"}
-    assert listed(project, "level3 and not repeated") == {"bits", "zeros"}
+def test_a_candidate_that_was_edited_is_not_proved(project):
+    project.plant(RIGHT, WRONG)
+    try:
+        assert listed(project, "proved") == set()
+    finally:
+        project.mend()
+
+
+def test_how_a_candidate_is_called_is_repeated_in_a_further_variant_and_level_3_is_not(project):
+    assert listed(project, "repeated") == {"two"}
+    assert listed(project, "calling and not repeated") == {"one"}
+    assert listed(project, "level3 and not repeated") == {"one", "two"}
