@@ -264,7 +264,7 @@ def _unequal(path, t, got, want):
     return f"`{path}` is {text_of(value)}, expected {text_of(want)}, at step {t + 1}"
 
 
-@pytest.mark.calling(compiles=True)
+@pytest.mark.calling(compiles="own")
 @pytest.mark.parametrize("mode", MODES)
 @ships()
 @_is_saved
@@ -317,7 +317,7 @@ def _differing(want, got, lanes):
     return f"after a restored state {', '.join(names)} differ" if names else ""
 
 
-@pytest.mark.calling(compiles=True)
+@pytest.mark.calling(compiles="all")
 @ships("same-step")
 @_is_saved
 @pytest.mark.needs(

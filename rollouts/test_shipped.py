@@ -75,7 +75,7 @@ def _require(lab, mode, driver, problem):
         lab.fail(f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.")
 
 
-_calling = pytest.mark.calling(compiles=True)
+_calling = pytest.mark.calling(compiles="own")
 #: What each kind of auto-reset must give, from a recording under same-step auto-reset.
 VIEWS = {
     "off": lambda contract, expected: first_episodes(expected),

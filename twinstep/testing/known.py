@@ -35,7 +35,8 @@ def mark(items: Iterable[pytest.Item], pairs: Iterable[Pair]) -> None:
 
 
 def _is_repeated(pair: Pair, pairs: list[Pair], calling: pytest.Mark) -> bool:
-    dear = bool(calling.kwargs.get("compiles")) and pair.candidate.slow_to_compile
+    compiled = {"": (), "own": (pair.candidate,), "all": pair.subject.env.candidates}
+    dear = any(ref.slow_to_compile for ref in compiled[calling.kwargs.get("compiles", "")])
     return dear or _first(pair, pairs, alike=False) != pair
 
 
