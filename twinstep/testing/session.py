@@ -41,7 +41,7 @@ MARKERS = {
     "level4": "policy transfer (slow; only with -m level4)",
     "slow": "a long proof, run with -m slow",
     "recompiles": "one more program of a step; slow where that takes long",
-    "calling(compiles=)": "how it is called; programs of its `own` or of `all` candidates are compiled",
+    "calling(compiles=)": "how it is called; programs of `own` or of `all` candidates are compiled",
     "repeated": "a test of that kind in a further variant, or with programs that compile long",
     "proved": "of a further variant or precision, with a stored verdict on these very files",
     "environment(name)": "only for this environment",
