@@ -52,9 +52,15 @@ def _word(count):
     return np.random.default_rng(0).integers(0, 2**32, count, dtype=np.uint32)
 
 
-@pytest.mark.parametrize("name", POKEJAX.players)
+# The engine tries 80 turns for each decision of minimax, and compiles for minutes.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "minimax" else ())
+        for name in POKEJAX.players
+    ],
+)
 def test_a_player_answers_alike_in_numpy_and_jax_and_legally(shown, name):
-    # The engine tries 80 turns for each decision of minimax.
     obs, legal = (values[-96:] if name == "minimax" else values for values in shown)
     word, player = _word(len(obs)), player_of(POKEJAX, name)
     one = player(obs, legal, word, np)
@@ -193,6 +199,7 @@ def test_players_that_are_not_there_are_one_clear_line(capsys):
         player_of(registry.environment("pokejax"), "max_damage")
 
 
+@pytest.mark.slow
 def test_a_round_robin_is_told_as_a_table_and_written(capsys, monkeypatch, tmp_path):
     few = {name: POKEJAX.players[name] for name in ("random", "max-damage")}
     declared = dataclasses.replace(POKEJAX, players=few)
