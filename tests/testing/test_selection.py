@@ -148,12 +148,10 @@ def test_a_driver_that_nothing_chosen_plays_is_an_error():
 
 def test_a_declared_driver_beside_the_contracts_plays_only_by_name():
     env = dataclasses.replace(KNOBS, drivers={"late": "drivers:late"})
-    pair = registry.pairs(registry.subjects(env, {})[0], ["fast"])[0]
+    subject = registry.subjects(env, {})[0]
 
     def drivers(*wanted):
-        return collection._drivers(
-            SimpleNamespace(option=SimpleNamespace(twinstep_driver=wanted)), pair
-        )
+        return Harness(RunSettings(drivers=wanted)).reference(subject).drivers
 
     assert drivers() == ["random", "sticky"]
     assert drivers("late") == ["late"]
