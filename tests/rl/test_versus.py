@@ -115,6 +115,7 @@ def _games(env, potential=None, gamma=1.0):
     return [np.stack([np.asarray(row[i]) for row in rows]) for i in range(5)]
 
 
+@pytest.mark.slow
 def test_a_game_is_the_same_in_the_reference_and_in_a_candidate(pokejax_oracle):
     subject = pokejax_oracle._subject
     for one, other in zip(

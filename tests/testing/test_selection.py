@@ -12,9 +12,11 @@ from twinstep.contract import Contract, Discrete, Field, Randomness
 from twinstep.environment import CandidateRef, Environment, OracleRef, Parameter, Probe, Variant
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.testing import collection, session
+from twinstep.testing import session
+from twinstep.testing.harness import Harness
 from twinstep.testing.options import OPTIONS
 from twinstep.testing.selection import Selection, choose
+from twinstep.testing.settings import RunSettings
 
 
 def contract(params):

@@ -69,7 +69,14 @@ def _some(count, name):
     return np.random.default_rng(1).permutation(count)[:few]
 
 
-@pytest.mark.parametrize("name", TCGJAX.players)
+# `greedy` compiles for minutes.
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "greedy" else ())
+        for name in TCGJAX.players
+    ],
+)
 def test_a_player_answers_alike_in_numpy_and_jax_and_legally(shown, name):
     rows = _some(len(shown[0]), name)
     obs, legal = (values[rows] for values in shown[:2])
