@@ -52,7 +52,7 @@ def _word(count):
     return np.random.default_rng(0).integers(0, 2**32, count, dtype=np.uint32)
 
 
-# The engine tries 80 turns for each decision of minimax, and compiles for minutes.
+# Minimax compiles long: the engine tries 80 turns for each of its decisions.
 @pytest.mark.parametrize(
     "name",
     [

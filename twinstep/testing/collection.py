@@ -11,7 +11,7 @@ import pytest
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import Pair
-from twinstep.testing import applicability, known, reporting, xdist, xfail_tests
+from twinstep.testing import applicability, daily, reporting, xdist, xfail_tests
 from twinstep.testing.options import SUITES, in_the_suite
 from twinstep.testing.run import DRIVER, LAB, MODULE, REFERENCE, RUN, Run
 
@@ -141,7 +141,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in ours:
         if item.get_closest_marker("recompiles") and _pair(item).candidate.slow_to_compile:
             item.add_marker("slow")
-    known.mark(ours, run.pairs)
+    daily.mark(ours, run.pairs)
     _put_witnesses_first(items, ours)
     dropped = {item for item in ours if not _is_wanted(item, config)}
     if dropped:

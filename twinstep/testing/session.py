@@ -43,7 +43,7 @@ MARKERS = {
     "recompiles": "one more program of a step; slow where that takes long",
     "calling(compiles=)": "how it is called; programs of `own` or of `all` candidates are compiled",
     "repeated": "a test of that kind in a further variant, or with programs that compile long",
-    "proved": "of a further variant or precision, with a stored verdict on these very files",
+    "proved": "of a further variant or precision whose stored verdict holds here",
     "environment(name)": "only for this environment",
     "one_variant": "only for each candidate's first variant",
     "gates(kind)": "only for candidates with such gates",

@@ -69,7 +69,7 @@ def _some(count, name):
     return np.random.default_rng(1).permutation(count)[:few]
 
 
-# `greedy` compiles for minutes.
+# `greedy` compiles long.
 @pytest.mark.parametrize(
     "name",
     [

@@ -26,7 +26,7 @@ SUITE = "interactions.test_batches rollouts.test_lockstep"
 def project(tmp_path_factory, toy_cache):
     """A project whose package has a verdict on both variants of its candidate."""
     declared = PYPROJECT.replace("twinstep.tests.toys.duel:DUEL", "fastduel.two:TWO")
-    project = Project(tmp_path_factory.mktemp("known"), toy_cache, declared)
+    project = Project(tmp_path_factory.mktemp("daily"), toy_cache, declared)
     (project.package / "two.py").write_text(DECLARED)
     run = project.pytest(*SHORT, "-m", "level3", suite=SUITE)
     assert run.code == 0, run.text
@@ -50,7 +50,7 @@ def test_a_further_variant_with_a_stored_verdict_is_proved_and_the_first_never(p
     assert listed(project, "not proved") == {"one"}
 
 
-@pytest.mark.parametrize("field", ["sources", "contract_digest", "verdict", "platform"])
+@pytest.mark.parametrize("field", ["sources", "contract_digest", "verdict", "platform", "pins"])
 def test_a_verdict_on_something_else_proves_nothing(project, field):
     path = project.package / "verdict.json"
     kept = path.read_text()
