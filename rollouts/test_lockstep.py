@@ -11,6 +11,11 @@ from twinstep.testing import require_alike_steps
 
 pytestmark = pytest.mark.level3
 
+_plays_on_the_candidate = pytest.mark.needs(
+    when=lambda facts, row: row["twinstep_driver"] not in drivers.LOOKING,
+    why="this driver looks ahead in the oracle: it cannot play on the candidate",
+)
+
 
 @pytest.mark.gates("lockstep")
 @pytest.mark.needs("rules.lockstep")
@@ -53,11 +58,8 @@ def test_episodes_stay_together_as_long_as_the_gate_asks(twinstep_lab, twinstep_
 
 
 @pytest.mark.gates("averages")
-@pytest.mark.needs(
-    "rules.averages",
-    when=lambda facts, row: row["twinstep_driver"] not in drivers.LOOKING,
-    why="this driver looks ahead in the oracle: it cannot play on the candidate",
-)
+@pytest.mark.needs("rules.averages")
+@_plays_on_the_candidate
 def test_whole_episodes_are_alike_on_average(twinstep_lab, twinstep_driver):
     """Returns and moments of whole episodes are equivalent, whatever their single steps are."""
     twinstep_lab.notes["compared"] = [f"averages {twinstep_driver}"]
@@ -73,11 +75,8 @@ def test_whole_episodes_are_alike_on_average(twinstep_lab, twinstep_driver):
 
 
 @pytest.mark.gates("distribution")
-@pytest.mark.needs(
-    "rules.distributions",
-    when=lambda facts, row: row["twinstep_driver"] not in drivers.LOOKING,
-    why="this driver looks ahead in the oracle: it cannot play on the candidate",
-)
+@pytest.mark.needs("rules.distributions")
+@_plays_on_the_candidate
 def test_starts_and_steps_are_alike_in_distribution(twinstep_lab, twinstep_driver):
     """What each side draws for itself is exchangeable: first frames, and a step of each episode."""
     twinstep_lab.notes["compared"] = [f"distribution {twinstep_driver}"]

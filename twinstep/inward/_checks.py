@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
+from twinstep.chance.row import DRAWS
+from twinstep.contract import Contract
 from twinstep.errors import UserError
 
 
@@ -44,6 +47,22 @@ def no_auto_reset(env: Any, function: str, inner: str) -> None:
                 "environment below it"
             )
         seen = vars(seen).get(inner) if hasattr(seen, "__dict__") else None
+
+
+def starts_placed(
+    function: str, contract: Contract, hooks: Mapping[str, Any], seeding: str, example: str
+) -> None:
+    """UserError if nothing puts the starts' fields into the environment.
+
+    seeding: the hook that may do it in place of `place`. example: what to add.
+    """
+    drawn = (DRAWS,) if "chance" in hooks else ()
+    names = ", ".join(field.name for field in contract.starts if field.name not in drawn)
+    if names and "place" not in hooks and seeding not in hooks:
+        raise UserError(
+            f"{function}: nothing puts the starts' fields ({names}) into the environment: add "
+            f"{example}"
+        )
 
 
 def required_env(function: str, env: Any) -> None:

@@ -14,7 +14,7 @@ from twinstep.contract import Contract, Discrete
 from twinstep.errors import UserError
 from twinstep.frames import Array, Frame, Start
 from twinstep.inward import _paths
-from twinstep.inward._checks import required_env
+from twinstep.inward._checks import required_env, starts_placed
 
 Fields = Mapping[str, str | Callable[[Any], Array]]
 
@@ -74,13 +74,7 @@ def require_fit(function: str, contract: Contract, hooks: GymHooks) -> None:
         raise UserError(
             f"{function}: the contract has {contract.players} players, Gymnasium's interface one"
         )
-    drawn = (DRAWS,) if "chance" in hooks else ()
-    names = ", ".join(field.name for field in contract.starts if field.name not in drawn)
-    if names and "place" not in hooks and "seed" not in hooks:
-        raise UserError(
-            f"{function}: nothing puts the starts' fields ({names}) into the environment: add "
-            "place=lambda env, start: ..."
-        )
+    starts_placed(function, contract, hooks, "seed", "place=lambda env, start: ...")
 
 
 def can_load(hooks: GymHooks) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 import jax
 import jax.numpy as jnp
 
-from twinstep.chance.row import DRAWS, Row
+from twinstep.chance.row import Row
 from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.frames import Array, Start
@@ -114,13 +114,7 @@ def require_fit(contract: Contract, library: Library, hooks: Hooks) -> None:
         raise UserError(
             f"{library.name} has {library.players} players, the contract {contract.players}"
         )
-    drawn = (DRAWS,) if "chance" in hooks else ()
-    names = ", ".join(field.name for field in contract.starts if field.name not in drawn)
-    if names and "place" not in hooks and "key" not in hooks:
-        raise UserError(
-            f"{library.name}: nothing puts the starts' fields ({names}) into the environment: "
-            "add place=lambda state, start: ..."
-        )
+    starts_placed(library.name, contract, hooks, "key", "place=lambda state, start: ...")
     if "place" in hooks and not (library.can_observe or "observe" in hooks):
         raise UserError(
             f"{library.name}: the library cannot observe a placed state: add "
