@@ -12,6 +12,7 @@ from twinstep.chance.row import Row
 from twinstep.contract import Contract
 from twinstep.errors import UserError
 from twinstep.frames import Array, Start
+from twinstep.inward._checks import starts_placed
 
 #: Field of `Frame.state` -> its path in the library's state, or a function of that state.
 Fields = Mapping[str, str | Callable[[Any], Array]]
