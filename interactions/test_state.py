@@ -1,11 +1,13 @@
 """Level 2: the frame's state is enough, and what is called irrelevant is irrelevant."""
 
+import fnmatch
 import weakref
 
 import numpy as np
 import pytest
 
 from twinstep.contract import Role
+from twinstep.diagnosis.two_answers import first_values
 from twinstep.frames import take_lanes
 from twinstep.gates import Lockstep
 from twinstep.testing import Case, differs, frames_differ
@@ -95,12 +97,23 @@ def _played(lab, cuts):
     }
 
 
-def _first(found):
-    """Say in which step which paths differ first; found: path -> bool[T, N]."""
-    wrong = np.logical_or.reduce(list(found.values()))
-    step = int(wrong.any(1).argmax())
-    paths = [path for path in sorted(found) if found[path][step].any()]
-    return f"{', '.join(f'`{path}`' for path in paths)} at step {step + 1}"
+def _from_itself(contract, want, got, how):
+    """Say where two answers [T, N, ...] of the oracle differ first; "" where they do not.
+
+    Exactly, but zeros of both signs are one where a gate makes them one for a candidate. how: the
+    two ways in which it was asked.
+    """
+    one = [
+        rule.fields
+        for rule in contract.gates
+        if not isinstance(rule.gate, Lockstep) or not rule.gate.signed_zeros
+    ]
+    exact = {
+        path: Lockstep(signed_zeros=not any(fnmatch.fnmatchcase(path, each) for each in one))
+        for path in want
+    }
+    found = frames_differ(want, got, exact)
+    return found and first_values(contract, want, got, exact, found, how, 1)
 
 
 def _require_equal(lab, starts, states, actions, want, got):
@@ -137,11 +150,11 @@ def test_oracle_continues_exactly_from_a_frames_state(twinstep_reference):
     for driver in twinstep_reference.contract.drivers:
         starts, states, actions, after = _cut_or_skip(twinstep_reference, driver)
         got, _ = twinstep_reference.oracle.steps(states, actions, starts)
-        found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
-        if found:
+        how = "uninterrupted", "from there"
+        if said := _from_itself(twinstep_reference.contract, after, got, how):
             pytest.fail(
                 f"{twinstep_reference.subject.label}: the oracle, loaded with its own frame's "
-                f"state, goes on otherwise than uninterrupted ({_first(found)}): `state` lacks a "
+                f"state, goes on otherwise than uninterrupted ({said}): `state` lacks a "
                 "field that matters, or the oracle's `load` does not set one"
             )
 
@@ -162,11 +175,11 @@ def test_irrelevant_fields_change_nothing_else(twinstep_reference):
             assert not np.array_equal(other, states[field.name])
             changed[field.name] = other
             got, _ = twinstep_reference.oracle.steps(changed, actions, starts)
-            found = frames_differ(after, got, dict.fromkeys(after, Lockstep()))
-            if found:
+            how = "with the value played", "with another"
+            if said := _from_itself(twinstep_reference.contract, after, got, how):
                 pytest.fail(
                     f"{twinstep_reference.subject.label}: `{field.name}` is declared irrelevant "
-                    f"and is not: with other values of it the oracle differs ({_first(found)})"
+                    f"and is not: with other values of it the oracle differs ({said})"
                 )
 
 

@@ -12,10 +12,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from twinstep.errors import UserError
 from twinstep.gates import Further, Gate, GateRule, Lockstep
 from twinstep.plans import Transfer
 
@@ -45,6 +47,8 @@ class Field:
     step: the grid that tests draw from (1 for whole numbers in a float; 0 for any value).
     names: names of the elements along the last axis, used in reports.
     large: stored as per-step digests plus compressed deltas (RAM, pixels).
+
+    UserError unless a range is two numbers in order, and each element has a name or none has.
     """
 
     name: str
@@ -57,6 +61,22 @@ class Field:
     names: tuple[str, ...] = ()
     large: bool = False
     doc: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and value == value):
+                raise UserError(
+                    f"field '{self.name}': {name} is {value!r}: give one number, and elements of "
+                    "another range a field of their own"
+                )
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise UserError(f"field '{self.name}': low {self.low} is above high {self.high}")
+        if self.names and (*self.shape[-1:],) != (len(self.names),):
+            raise UserError(
+                f"field '{self.name}': {len(self.names)} names for the last axis of shape "
+                f"{list(self.shape)}"
+            )
 
 
 @dataclass(frozen=True)

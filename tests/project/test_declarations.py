@@ -6,10 +6,12 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import twinstep
 from twinstep.cli import main
+from twinstep.contract import Field
 from twinstep.environment import Variant
 from twinstep.errors import UserError
 from twinstep.project import registry, source_view
@@ -139,6 +141,29 @@ def test_a_contract_and_a_probe_that_raise_are_named():
     wrong = dataclasses.replace(FAULTY, oracle=oracle)
     with pytest.raises(UserError, match="probe, .*:prob raises AttributeError"):
         EnvVariant(wrong, Variant("", FAULTY.params({}))).probe  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"low": [0.0, 1.0], "shape": (2,)}, r"low is \[0.0, 1.0\]: give one number"),
+        ({"high": np.zeros(2), "shape": (2,)}, "high is array"),
+        ({"step": "1"}, "step is '1'"),
+        ({"high": float("nan")}, "high is nan"),
+        ({"low": 2, "high": np.float32(1)}, "low 2 is above high 1"),
+        ({"names": ("x", "y"), "shape": (3,)}, r"2 names for the last axis of shape \[3\]"),
+        ({"names": ("x",)}, r"1 names for the last axis of shape \[\]"),
+    ],
+)
+def test_a_field_without_a_range_of_two_numbers_or_a_name_for_each_element_is_refused(wrong, says):
+    """A list once ended a run in a traceback, after all of its tests."""
+    with pytest.raises(UserError, match=f"^field 'at': {says}"):
+        Field("at", "float32", **wrong)
+
+
+def test_a_field_takes_numbers_of_any_kind():
+    field = Field("at", "int32", (2,), np.int32(0), high=9.0, step=True, names=("x", "y"))
+    assert (field.low, field.high) == (0, 9)
 
 
 @pytest.mark.parametrize("place", ["pong.h", "pong.h:", "pong.h:step"])

@@ -20,11 +20,23 @@ ROW = Row({"serve": 2})
 LIVES, LIMIT, STILL = 5, 3000, 30
 #: Forward, backward, jump.
 MOVES = [[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 0]]
-BALL = ("x", "y", "vx", "vy", "prev_x", "prev_y")
-PLACES = {
-    "ball": ([-23.0, 2.0, -20.0, -20.0, -23.0, 2.0], [23.0, 47.0, 20.0, 20.0, 23.0, 47.0]),
-    "left": ([-22.5, 1.5, -17.5, -13.5], [-2.0, 4.0, 17.5, 13.5]),
-    "right": ([2.0, 1.5, -17.5, -13.5], [22.5, 4.0, 17.5, 13.5]),
+BALL, PLAYER = ("x", "y", "vx", "vy", "prev_x", "prev_y"), ("x", "y", "vx", "vy")
+#: Field of the state -> its range.
+NUMBERS = {
+    "ball_x": (-23.5, 23.5),
+    "ball_y": (2.0, 47.5),
+    "ball_vx": (-20.0, 20.0),
+    "ball_vy": (-20.0, 20.0),
+    "ball_prev_x": (-23.5, 23.5),
+    "ball_prev_y": (2.0, 47.5),
+    "left_x": (-22.5, -2.0),
+    "left_y": (1.5, 4.0),
+    "left_vx": (-17.5, 17.5),
+    "left_vy": (-13.5, 13.5),
+    "right_x": (2.0, 22.5),
+    "right_y": (1.5, 4.0),
+    "right_vx": (-17.5, 17.5),
+    "right_vy": (-13.5, 13.5),
 }
 
 CONTRACT = Contract(
@@ -33,10 +45,7 @@ CONTRACT = Contract(
     action=Discrete(6, ("stay", "forward", "forward and up", "up", "backward and up", "backward")),
     observation=Field("obs", "float32", (12,)),
     state=(
-        *(
-            Field(name, "float64", (len(low),), low=low, high=high, names=BALL[: len(low)])
-            for name, (low, high) in PLACES.items()
-        ),
+        *(Field(name, "float64", low=low, high=high) for name, (low, high) in NUMBERS.items()),
         Field("lives", "int32", (2,), low=1, high=LIVES, step=1),
         Field("delay", "int32", low=0, high=STILL, step=1),
         Field("time", "int32", low=0, high=LIMIT - 1, step=1),
@@ -46,7 +55,9 @@ CONTRACT = Contract(
     make_start=ROW.make_start,
     randomness=ROW.randomness,
     players=2,
-    gates=rounding({"obs": 1e-5, **{f"state.{name}": 1e-4 for name in PLACES}}),
+    gates=rounding({"obs": 1e-5, **{f"state.{name}": 1e-4 for name in NUMBERS}}),
+    # Numbers drawn one by one are impossible: a ball that is held has not moved.
+    placed=0,
     horizon=1000,
 )
 
@@ -77,9 +88,9 @@ class Oracle:
         with self._draws:
             env.reset()
         players = game.agent_left, game.agent_right
-        for thing, name in zip((game.ball, *players), PLACES, strict=True):
-            for key, value in zip(BALL, state[name], strict=False):
-                setattr(thing, key, float(value))
+        for thing, prefix, keys in self._things():
+            for key in keys:
+                setattr(thing, key, float(state[f"{prefix}_{key}"]))
         for player, lives in zip(players, state["lives"], strict=True):
             player.life = int(lives)
         game.delayScreen.life, env.t = int(state["delay"]), int(state["time"])
@@ -90,6 +101,12 @@ class Oracle:
 
     def close(self):
         pass
+
+    def _things(self):
+        game = self._env.game
+        yield game.ball, "ball", BALL
+        yield game.agent_left, "left", PLAYER
+        yield game.agent_right, "right", PLAYER
 
     def _frame(self, reward, truncated):
         game = self._env.game
@@ -102,19 +119,17 @@ class Oracle:
             acting=np.ones(2, bool),
             legal=None,
             state={
-                "ball": np.array([getattr(game.ball, key) for key in BALL], np.float64),
-                "left": _moving(game.agent_left),
-                "right": _moving(game.agent_right),
+                **{
+                    f"{prefix}_{key}": np.float64(getattr(thing, key))
+                    for thing, prefix, keys in self._things()
+                    for key in keys
+                },
                 "lives": np.array([player.life for player in players], np.int32),
                 "delay": np.int32(game.delayScreen.life),
                 "time": np.int32(self._env.t),
                 **self._draws.state(),
             },
         )
-
-
-def _moving(player):
-    return np.array([getattr(player, key) for key in BALL[:4]], np.float64)
 
 
 def Candidate(contract, dtype="float32"):  # noqa: N802
@@ -137,13 +152,16 @@ def Candidate(contract, dtype="float32"):  # noqa: N802
 
     def load(fields):
         inner, _, _ = begun(fields["draws"])
-        numbers = {name: fields[name].astype(jnp.float32) for name in PLACES}
-        both = jnp.stack([numbers["left"], numbers["right"]])
+        ball, left, right = (
+            jnp.stack([fields[f"{prefix}_{key}"] for key in keys]).astype(jnp.float32)
+            for prefix, keys in (("ball", BALL), ("left", PLAYER), ("right", PLAYER))
+        )
+        both = jnp.stack([left, right])
         inner = dataclasses.replace(
             inner,
-            ball_pos=numbers["ball"][:2],
-            ball_vel=numbers["ball"][2:4],
-            ball_prev_pos=numbers["ball"][4:],
+            ball_pos=ball[:2],
+            ball_vel=ball[2:4],
+            ball_prev_pos=ball[4:],
             agent_pos=both[:, :2],
             agent_vel=both[:, 2:],
             agent_life=fields["lives"],
@@ -157,7 +175,9 @@ def Candidate(contract, dtype="float32"):  # noqa: N802
 
     def frame(state):
         inner, (obs, reward, terminated, truncated), row = state
-        moving = jnp.concatenate([inner.agent_pos, inner.agent_vel], 1)
+        agents = jnp.concatenate([inner.agent_pos, inner.agent_vel], 1).ravel()
+        ball = jnp.concatenate([inner.ball_pos, inner.ball_vel, inner.ball_prev_pos])
+        numbers = jnp.concatenate([ball, agents])
         return Frame(
             obs=obs,
             reward=reward,
@@ -166,9 +186,7 @@ def Candidate(contract, dtype="float32"):  # noqa: N802
             acting=jnp.ones(2, bool),
             legal=None,
             state={
-                "ball": jnp.concatenate([inner.ball_pos, inner.ball_vel, inner.ball_prev_pos]),
-                "left": moving[0],
-                "right": moving[1],
+                **dict(zip(NUMBERS, numbers, strict=True)),
                 "lives": inner.agent_life,
                 "delay": inner.delay_life,
                 "time": inner.time,
@@ -176,9 +194,10 @@ def Candidate(contract, dtype="float32"):  # noqa: N802
             },
         )
 
-    return JaxCandidate(
-        contract, lambda start: begun(start.fields["draws"]), step, frame, load=load, dtype=dtype
-    )
+    def reset(start):
+        return begun(start.fields["draws"])
+
+    return JaxCandidate(contract, reset=reset, step=step, frame=frame, load=load, dtype=dtype)
 
 
 probe = pins("slimevolleygym", "slimevb", "jax")
