@@ -75,6 +75,24 @@ class Draws:
             )
         return self._words[self._columns.take(count, what)]
 
+    def lent(self) -> dict[str, Any]:
+        """Return what another process draws from: each name's next words, and the places.
+
+        It says what it has taken to `taken`. UserError outside of `with`.
+        """
+        if self._columns is None:
+            raise UserError("chance: a call that draws is outside of a reset or a step")
+        columns = {
+            name: {"words": self._words[part].tolist(), "most": self._row.columns[name]}
+            for name, part in self._columns.left().items()
+        }
+        return {"columns": columns, "sites": dict(self._sites)}
+
+    def taken(self, counts: Mapping[str, int]) -> None:
+        """Count words that another process has taken: name -> how many."""
+        if self._columns is not None:
+            self._columns.advance(counts)
+
     def take_in_c(self, count: int, what: str) -> np.ndarray:
         """Return words as `take` does. An error is raised at the end of `with`: C cannot raise."""
         try:

@@ -48,6 +48,19 @@ class Columns:
         first = self._row.first[name] + taken
         return slice(first, first + count)
 
+    def left(self) -> dict[str, slice]:
+        """Return name -> the columns that nothing has taken yet; "" is a row's without names."""
+        first, most = self._row.first, self._row.columns
+        return {
+            name: slice(first[name] + taken, first[name] + most[name])
+            for name, taken in self._taken.items()
+        }
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        """Count columns as taken: name -> how many."""
+        for name, count in counts.items():
+            self._taken[name] += count
+
     def _name(self, what: str) -> str:
         for place in _places(what):
             if place in self._sites:

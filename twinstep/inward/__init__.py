@@ -2,8 +2,8 @@
 
 The adapters of `twinstep.adapters` lead outward, to trainers; these lead inward. Each function
 returns a class, built as `factory(contract)`, which a declaration names: `from_*` a candidate,
-`oracle_from_*` an oracle. No library is imported before its function is called. `Hooks` and
-`GymHooks` list what they may be told.
+`oracle_from_*` an oracle; a class of your own calls JavaScript through `NodeModule`. No library is
+imported before its function is called. `Hooks` and `GymHooks` list what they may be told.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from twinstep.inward.gymnax import from_gymnax
     from twinstep.inward.jumanji import from_jumanji
     from twinstep.inward.navix import from_navix
+    from twinstep.inward.node import NodeModule
     from twinstep.inward.pettingzoo import oracle_from_pettingzoo
     from twinstep.inward.pgx import from_pgx
     from twinstep.inward.vector import from_vector
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GymHooks",
     "Hooks",
+    "NodeModule",
     "at_paths",
     "from_brax",
     "from_envpool",
@@ -49,6 +51,7 @@ __all__ = [
 _HOMES = {
     "GymHooks": "_gym_episode",
     "Hooks": "_library",
+    "NodeModule": "node",
     "at_paths": "_paths",
     "from_gym": "gym_objects",
     "oracle_from_dm_env": "dm_env",

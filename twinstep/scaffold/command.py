@@ -15,14 +15,14 @@ from typing import Any
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
-from twinstep.scaffold import c_header, c_library
+from twinstep.scaffold import c_header, c_library, js_module
 from twinstep.scaffold.making import current_folder
 from twinstep.scaffold.project_values import common, gymnasium_files, notes, package_of
 from twinstep.scaffold.render import Files, files_of, rows
 
 ORACLES = (
     "gymnasium:ID, MODULE:CALLABLE, dm_env:MODULE:FACTORY, pettingzoo:MODULE, "
-    "header:FILE or library:FILE"
+    "header:FILE, library:FILE or node:FILE"
 )
 CANDIDATES = (
     "gymnax:ID, pgx:ID, jumanji:ID, brax:ID, navix:ID, envpool:ID, functional:MODULE:CLASS or "
@@ -56,13 +56,12 @@ def run(args: argparse.Namespace) -> int:
     _require_free(args.folder, name)
     name, renamed = _free_name(name, args.name is not None)
     _require_free(args.folder, name)
-    if kind in ("header", "library"):
+    if kind in _FILES:
         if args.candidate:
             raise UserError(
                 f"--candidate {args.candidate}: a {kind}'s twin is a skeleton in JAX; leave it out"
             )
-        written = _header if kind == "header" else _library
-        files, notes = written(name, Path(what), args.folder)
+        files, notes = _FILES[kind](name, Path(what), args.folder)
     else:
         with current_folder():
             files, notes = _pair(name, args.oracle, args.candidate)
@@ -74,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _name(given: str | None, what: str, kind: str) -> str:
     """Return the environment's name; UserError if it is no valid one."""
-    if given is None and kind in ("header", "library"):
+    if given is None and kind in _FILES:
         given = Path(what).stem
     plain = re.sub(r"[-_]v\d+$", "", re.split("[:/.]", what)[-1])
     name = given if given is not None else re.sub(r"\W+", "_", plain).lower()
@@ -151,11 +150,7 @@ def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
     values = _skeleton_values(name, path) | {
         "header": path.name,
         "above": header.folder,
-        "pins": rows(f'"{k}": "{v}"' for k, v in header.pins.items()),
-        "axes": "",
-        "fastdtype": "float32",
-        "shape": "[K]",
-        "towrite": "`reset` and `step`",
+        "pins": _pinned(header.pins),
     }
     package = package_of(name)
     notes = [
@@ -169,9 +164,7 @@ def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
 def _library(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
     found = c_library.inspect(path, folder)
     draws = bool(found.random)
-    reset, step = (
-        next(each for each in found.functions if word in each.lower()) for word in c_library.NEEDED
-    )
+    reset, step = _functions(found.functions)
     values = _skeleton_values(name, path) | {
         "library": found.path,
         "sha256": found.sha256,
@@ -180,10 +173,7 @@ def _library(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
         "randomness": "" if draws else ", Randomness",
         "reset": reset,
         "step": step,
-        "axes": "",
-        "fastdtype": "float32",
-        "shape": "[K]",
-        "towrite": "`reset` and `step`",
+        "drawnas": "`rand()` is\n`jax.random.bits(key) >> 1`",
     }
     package = package_of(name)
     drawn = f"It draws with {values['random']}, which both sides then do from one row of words."
@@ -197,6 +187,47 @@ def _library(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
     return files_of(("library", fast), values, {"drawing": draws}), notes
 
 
+def _node(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
+    found = js_module.inspect(path, folder)
+    reset, step = _functions(found.functions)
+    values = _skeleton_values(name, path) | {
+        "file": path.name,
+        "above": found.folder,
+        "pins": _pinned(found.pins),
+        "maker": f'"{found.maker}"' if found.maker else "",
+        "whose": f"its class {found.maker}" if found.maker else "the module",
+        "functions": ", ".join(found.functions),
+        "randomness": "" if found.draws else ", Randomness",
+        "reset": reset,
+        "step": step,
+        "drawnas": "`Math.random()`\nis `jax.random.uniform(key)`",
+    }
+    package = package_of(name)
+    drawn = "It draws with Math.random, which both sides then do from one row of words."
+    notes = [
+        f"{path} is pinned by its sha256 and loaded as it is.",
+        *([drawn] if found.draws else []),
+        f"Fill in what is marked FILL IN in {package}/contract.py and {package}/oracle/bridge.py,",
+        f"then write {package}/fast/candidate.py.",
+    ]
+    fast = "library" if found.draws else "jax"
+    return files_of(("node", fast), values, {"drawing": found.draws}), notes
+
+
+#: KIND -> what writes a project around a file, whose twin is a skeleton.
+_FILES = {"header": _header, "library": _library, "node": _node}
+
+
+def _functions(names: tuple[str, ...]) -> tuple[str, str]:
+    """Return the functions that reset and step."""
+    reset, step = (next(n for n in names if word in n.lower()) for word in c_library.NEEDED)
+    return reset, step
+
+
+def _pinned(pins: dict[str, str]) -> str:
+    return rows(f'"{file}": "{sha256}"' for file, sha256 in pins.items())
+
+
 def _skeleton_values(name: str, path: Path) -> dict[str, Any]:
     """Return the values of a declaration whose candidate is a skeleton."""
     package = package_of(name)
@@ -204,6 +235,10 @@ def _skeleton_values(name: str, path: Path) -> dict[str, Any]:
         "candidate": "jax",
         "upstream": "",
         "edit": f'"{package}/fast/**",',
+        "axes": "",
+        "fastdtype": "float32",
+        "shape": "[K]",
+        "towrite": "`reset` and `step`",
         "resetplace": f"{package}/fast/candidate.py:reset",
         "stepplace": f"{package}/fast/candidate.py:step",
         "fastpackages": f'"{package}.fast",',

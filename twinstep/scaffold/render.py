@@ -25,12 +25,14 @@ def files_of(
     """
     package = Path(values["package"])
     reference, fast = folders
+    # The agreement on a module of JavaScript is that on a library.
+    agreed = "library" if reference == "node" else reference
     places = {
         Path("pyproject.toml"): "common/pyproject.toml",
         Path(".gitignore"): "common/gitignore",
         package / "__init__.py": "common/package.py",
         package / "declared.py": "common/declared.py",
-        package / "contract.py": f"{reference}/contract.py",
+        package / "contract.py": f"{agreed}/contract.py",
         package / "oracle" / "__init__.py": "common/oracle.py",
         package / "oracle" / "bridge.py": f"{reference}/bridge.py",
         package / "oracle" / "probe.py": f"{reference}/probe.py",

@@ -105,4 +105,4 @@ class Oracle:
 
 Candidate = from_pgx("chess", observation=lambda seen: seen[..., :12] > 0)
 probe = pins("chess", "pgx", "jax")
-PAIR = declared(__name__, "python-chess", CONTRACT)
+PAIR = declared(__name__, "python-chess", CONTRACT, slow_to_compile=True)
