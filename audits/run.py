@@ -129,13 +129,12 @@ def _verdict(name: str, folder: Path) -> tuple[dict[str, Any] | None, str]:
     (folder / "pyproject.toml").write_text(
         _PROJECT.format(name=name, module=module_of(name), suites=json.dumps(SUITES))
     )
-    search = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     with open(folder / "log.txt", "w") as log:
         try:
             code = subprocess.run(
                 [sys.executable, "-m", "pytest"],
                 cwd=folder,
-                env=os.environ | {"PYTHONPATH": search},
+                env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -150,6 +149,12 @@ def _verdict(name: str, folder: Path) -> tuple[dict[str, Any] | None, str]:
     errors = [line for line in lines if line.startswith(("ERROR", "UsageError", "twinstep:"))]
     words = [line for line in errors or lines if line]
     return None, words[-1] if words else f"pytest ended with {code}, and without a word"
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables of a process that finds the package `audits`."""
+    search = filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(search)}
 
 
 def _reports(verdict: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
@@ -170,6 +175,7 @@ def confirm(name: str) -> str:
         run = subprocess.run(
             [sys.executable, "-W", "ignore", script],
             cwd=WITNESSES,
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -127,7 +127,7 @@ def ensure_sources(report: Callable[[str], None] = _SILENT) -> Path:
             for left in folder.glob(".archive-*"):  # left by a killed process
                 shutil.rmtree(left, ignore_errors=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".archive-") as scratch:
-                _extract(_archive(Path(scratch), report), folder)
+                _extract(archive(Path(scratch), report), folder)
     return folder
 
 
@@ -194,8 +194,11 @@ def _archive_source() -> Path | None:
     return None
 
 
-def _archive(scratch: Path, report: Callable[[str], None]) -> Path:
-    """Return the checked archive: the user's copy, or a new one in `scratch`."""
+def archive(scratch: Path, report: Callable[[str], None] = _SILENT) -> Path:
+    """Return the checked archive: the user's copy, or a new one in `scratch`.
+
+    Raises OracleMissing if neither is there.
+    """
     path = _archive_source() or _download(scratch, report)
     if (found := _sha256(path)) != SDIST_SHA256:
         raise OracleMissing(
@@ -255,21 +258,21 @@ def _index_urls() -> list[str]:
     return [chosen] if chosen else []
 
 
-def _extract(archive: Path, folder: Path) -> None:
+def _extract(archived: Path, folder: Path) -> None:
     wanted = {path: name for name, (path, _) in FILES.items()}
-    with tarfile.open(archive, "r:gz") as tar:
+    with tarfile.open(archived, "r:gz") as tar:
         for member in tar:
             if (name := wanted.get(member.name)) is None:
                 continue
             file = tar.extractfile(member)
             data = file.read() if file else b""
             if hashlib.sha256(data).hexdigest() != FILES[name][1]:
-                raise OracleMissing(f"{member.name} in {archive.name} is not as pinned", "")
+                raise OracleMissing(f"{member.name} in {archived.name} is not as pinned", "")
             paths.write_atomically(folder / name, data)
             del wanted[member.name]
             if not wanted:
                 return
-    raise OracleMissing(f"{archive.name} holds no {', '.join(wanted)}", "")
+    raise OracleMissing(f"{archived.name} holds no {', '.join(wanted)}", "")
 
 
 # ---- the compiler -----------------------------------------------------------------------

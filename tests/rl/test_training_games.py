@@ -232,9 +232,8 @@ def test_a_policy_named_like_a_player_does_not_take_its_place(run, tmp_path, cap
 
 
 def test_a_policy_that_sees_and_does_other_things_is_no_player(run, monkeypatch):
-    other = dataclasses.replace(
-        GAME.contract, observation=dataclasses.replace(GAME.contract.observation, shape=(7,))
-    )
+    seen = dataclasses.replace(GAME.contract.observation, shape=(7,), names=())
+    other = dataclasses.replace(GAME.contract, observation=seen)
     subject = variant_of("tcgjax", GAME.variant.name)
     monkeypatch.setitem(subject.__dict__, "contract", other)
     with pytest.raises(UserError, match="where other things are seen and done than in"):

@@ -1,0 +1,1 @@
+"""PufferLib's games in C against Gymnasium's."""
