@@ -25,6 +25,15 @@ def test_the_term_is_named(oracle, candidate, says):
     assert fault(oracle, candidate, LOG) == says
 
 
+def test_beside_a_large_reward_a_small_term_has_to_fit_as_well():
+    """A torque of 2.79 that was not clamped to 2 costs 1.94 times as much, and not twice."""
+    log = ["cost_angle = -1.13621421", "cost_speed = -6.4", "cost_torque = -0.004"]
+    assert fault(-7.5402142058087644, -7.543987759291568, log) == ""
+    assert (
+        fault(-7.5402142058087644, -7.5442142, log) == "as if `cost_torque` were 2 times as large"
+    )
+
+
 def test_of_two_terms_that_fit_neither_is_named():
     assert fault(1.25, 1.5, [*LOG, "other = -0.25"]) == ""
 

@@ -20,6 +20,8 @@ _FAULTS = {
 }
 #: The share of a term, and of the reward, by which a match may be off: of float32's rounding.
 _CLOSE = 1e-5
+#: And the share of the difference: beside a large reward, 1.94 times a small term is not twice it.
+_NEAR = 1e-2
 
 
 def fault(oracle: float, candidate: float, log: Iterable[str]) -> str:
@@ -35,6 +37,7 @@ def fault(oracle: float, candidate: float, log: Iterable[str]) -> str:
         found += [
             text.format(match[1])
             for times, text in _FAULTS.items()
-            if abs(off - (times - 1) * term) <= max(1.0, abs(times)) * allowed
+            if abs(off - (times - 1) * term)
+            <= min(max(1.0, abs(times)) * allowed, _NEAR * abs(off))
         ]
     return found[0] if len(found) == 1 else ""
