@@ -352,7 +352,8 @@ def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
             expected.valid[half:],
         )
         if problem := mismatch(part, steps, twinstep_lab.rules.lockstep()):
-            twinstep_lab.fail(f"A state saved here and restored in {name}: {problem}.")
+            said, _, around = problem.partition("\n")
+            twinstep_lab.fail(f"A state saved here and restored in {name}: {said}.\n{around}")
 
 
 @ships("off")

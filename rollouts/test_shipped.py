@@ -17,6 +17,7 @@ from twinstep.compare.autoreset import (
     waiting,
     without_resets,
 )
+from twinstep.diagnosis.diagnose import Suspect
 from twinstep.drivers import CORE
 from twinstep.testing import WINDOW, frames_differ, sample_actions, seeds
 
@@ -72,7 +73,13 @@ def _seeds(lab, lanes):
 
 def _require(lab, mode, driver, problem):
     if problem:
-        lab.fail(f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.")
+        said, _, steps = problem.partition("\n")
+        where = "restart" if " end" in said else "step"
+        why = "the auto-reset gives what differs" if where == "restart" else "it gives what differs"
+        lab.fail(
+            f"`make(..., auto_reset='{mode}')` with driver {driver}: {said}.\n{steps}",
+            Suspect(where, why),
+        )
 
 
 _calling = pytest.mark.calling(compiles="own")
@@ -96,12 +103,14 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab
         expected = VIEWS[mode](
             twinstep_lab.contract, expected_of(twinstep_lab.contract, frames, actions)
         )
-        state, _ = env.reset(_seeds(twinstep_lab, actions.shape[1]))
+        state, begun = env.reset(_seeds(twinstep_lab, actions.shape[1]))
         # The largest batch below is rolled out; the adapters step as many lanes as these.
         one_by_one = mode == "same-step" and twinstep_lab.pair.candidate.slow_to_compile
         play = stepped if one_by_one else _rollout
         state, steps = play(env, state, expected.actions)
-        _require(twinstep_lab, mode, driver, mismatch(expected, steps, gates))
+        first = begun.obs if mode == "same-step" else None
+        problem = mismatch(expected, steps, gates, first=first)
+        _require(twinstep_lab, mode, driver, problem)
         if mode == "same-step" and (env.traceable or twinstep_lab.runner.offers("frame")):
             _require(
                 twinstep_lab,
@@ -134,7 +143,7 @@ def test_shipped_steps_from_the_oracles_states_match(twinstep_lab, mode):
         total = count * lanes
         state = env._load(fields, seeds.reshape(-1, 2), np.zeros(total, bool))
         _, steps = env.rollout(state, rows.actions)
-        problem = mismatch(rows, steps, twinstep_lab.rules.one_step())
+        problem, _, _ = mismatch(rows, steps, twinstep_lab.rules.one_step()).partition("\n")
         note = f"{problem} (each of {count} steps of {lanes} lanes has a lane of its own)"
         _require(twinstep_lab, mode, driver, note if problem else "")
 
@@ -227,7 +236,7 @@ def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinste
         moves = moves.reshape(length, batch, *actions.shape[2:])
         moves[:, lanes] = part.actions
         state, played = env.rollout(state, moves)
-        problem = mismatch(part, played, gates, lanes)
+        problem, _, _ = mismatch(part, played, gates, lanes).partition("\n")
         note = f"{problem} of those from step {begin} on" if problem else ""
         _require(twinstep_lab, "same-step", driver, note)
     twinstep_lab.notes["batches"] = [batch]

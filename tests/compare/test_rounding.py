@@ -2,10 +2,11 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from twinstep.compare.arrays import Rules
-from twinstep.compare.rounding import largest_differences, tolerant
+from twinstep.compare.arrays import Rules, ulps
+from twinstep.compare.rounding import largest_differences, rounding_words, tolerant
 from twinstep.contract import Field, Module
 from twinstep.diagnosis import markdown, report
 from twinstep.diagnosis.replay import replay
@@ -101,6 +102,23 @@ def test_the_largest_difference_is_that_of_all_episodes_beyond_the_first_diverge
         assert found[path].compared == traces.total("steps") + traces.total("episodes")
         far.append(-worst[1])
     assert max(far) >= chunk_lanes(lab.contract), "no largest difference lies beyond one chunk"
+
+
+@pytest.mark.parametrize(
+    ("oracle", "candidate", "says"),
+    [
+        (-0.04683622173964977, np.float32(-0.046836223), "less than 1 ulp"),
+        (-0.3550848615180521, np.float32(-0.3550831), "59 ulp"),
+        (0.1727511423378099, np.float32(0.3259854), ""),
+        (np.float32(0.25), 0.25000000001, "less than 1 ulp"),
+        (0.5, 0.5 + 2**-53, "1 ulp"),
+        (0.0, np.float32(-0.0), "zeros of other sign"),
+        (np.nan, np.float32(0.0), ""),
+    ],
+)
+def test_rounding_is_that_of_the_coarser_of_two_dtypes(oracle, candidate, says):
+    """A port in float32 of a reference in float64 had its bug behind its rounding."""
+    assert rounding_words(float(ulps(np.asarray(oracle), np.asarray(candidate)))) == says
 
 
 def test_a_whole_number_that_differs_is_never_told_as_ulps(lab_of):

@@ -1,5 +1,7 @@
 """Masks are told as sets, grids as grids, and a one-step witness as code."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,27 @@ def test_rows_of_several_players_are_no_board():
     frame = {"obs": np.zeros((2, 3), np.int32)}
     answer = Answer(1, ("obs",), {}, frame, frame, {}, np.zeros((0, 2), np.int32))
     assert boards.grids(duel.contract({}), answer) == []
+
+
+def test_of_several_players_the_one_who_acts_shows_the_board():
+    frame = {
+        "obs": np.stack([np.zeros((2, 3), np.int32), np.ones((2, 3), np.int32)]),
+        "acting": np.array([False, True]),
+    }
+    answer = Answer(1, ("reward",), {}, frame, frame, {}, np.zeros((0, 2), np.int32))
+    (row,) = boards.grids(GAME, answer)
+    assert row == {"path": "obs of player 1", "oracle": [[1] * 3] * 2, "candidate": [[1] * 3] * 2}
+
+
+def test_where_a_mask_differs_a_short_observation_is_a_board_of_one_row():
+    """A position in one row was missing, and a repetition could not be told."""
+    flat = {"obs": np.array([[0, 1, 2], [0, -1, -2]]), "acting": np.array([True, False])}
+    contract = dataclasses.replace(GAME, observation=Field("obs", "int32", (3,)), state=())
+    answer = Answer(1, ("legal",), {}, flat, flat, {}, np.zeros((0, 2), np.int32))
+    rows = boards.grids(contract, answer)
+    assert boards.grids_text(rows).splitlines()[1:] == ["obs of player 0:", "```", "0 1 2", "```"]
+    no_mask = Answer(1, ("reward",), {}, flat, flat, {}, np.zeros((0, 2), np.int32))
+    assert boards.grids(contract, no_mask) == []
 
 
 def test_a_mask_that_differs_is_in_the_headline_and_not_listed_element_by_element(record_of):

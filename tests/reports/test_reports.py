@@ -49,7 +49,10 @@ REPORTS = {
     "PufferDrive 207: hidden reset": ("field-hidden", "`state.clock` is 0, oracle 24"),
     "DACBench 94: kept history": ("field-history", "at reset"),
     "gymnax 39: an ignored parameter": ("field@two-param", "`reward` is 1, oracle 2"),
-    "brax 167: the first start again": ("lap-forever", ", where the episode ends"),
+    "brax 167: the first start again": (
+        "lap-forever",
+        "every episode of a lane began like its first",
+    ),
     "envpool 194: a swallowed action": ("lap-swallows", ", step 1 after an end"),
 }
 

@@ -50,23 +50,29 @@ def error(oracle: np.ndarray, candidate: np.ndarray) -> np.ndarray:
 
 
 def ulps(oracle: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-    """Return how many values of the oracle's float dtype lie from one to the other, as float64.
+    """Return how many values of a float dtype lie from one to the other, as float64.
 
-    Zeros of both signs are one value, 0 apart. NaN is 0 from NaN and inf from any number.
+    The dtype is the coarser of both: a candidate in float32 rounds no finer. It is 0.5 where it
+    cannot tell them apart. Zeros of both signs are one value, 0 apart. NaN is 0 from NaN and inf
+    from any number.
     """
-    signed = np.dtype(f"i{oracle.dtype.itemsize}")
+    dtype = oracle.dtype
+    if candidate.dtype.kind == "f" and candidate.dtype.itemsize < dtype.itemsize:
+        dtype = candidate.dtype
+    signed = np.dtype(f"i{dtype.itemsize}")
 
     def place(values: np.ndarray) -> np.ndarray:
         # The bits of negative floats grow downwards: mirrored, they are in order.
         bits = np.asarray(values).view(signed)
         return np.where(bits < 0, np.iinfo(signed).min - bits, bits)
 
-    one, other = place(oracle), place(candidate.astype(oracle.dtype))
     with np.errstate(over="ignore"):
+        one, other = place(oracle.astype(dtype)), place(candidate.astype(dtype))
         count = np.abs((other - one).astype(np.float64))
     # Numbers of opposite sign may be farther apart than the integer type reaches.
     far = (one < 0) != (other < 0)
     count = np.where(far, np.abs(one.astype(np.float64)) + np.abs(other.astype(np.float64)), count)
+    count = np.where((count == 0) & (oracle != candidate), 0.5, count)
     both, either = _nan(oracle) & _nan(candidate), _nan(oracle) | _nan(candidate)
     return np.where(both, 0.0, np.where(either, np.inf, count))
 

@@ -7,28 +7,19 @@ in which the lane waits.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from twinstep._lib.json_values import text_of
+from twinstep.compare import reset_clues
 from twinstep.compare.arrays import differs
+from twinstep.compare.reset_clues import ExpectedSteps
 from twinstep.contract import Contract
 from twinstep.env.timestep import TimeStep
 from twinstep.gates import Lockstep
 
 HEADS = ("obs", "reward", "terminated", "truncated", "acting", "legal")
-
-
-class ExpectedSteps(NamedTuple):
-    """Expected steps of an environment. steps[t] follows from actions[t]; valid where it exists.
-
-    actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
-    """
-
-    actions: np.ndarray
-    heads: dict[str, np.ndarray]
-    valid: np.ndarray
 
 
 def expected_of(
@@ -143,18 +134,24 @@ def mismatch(
     got: TimeStep,
     gates: dict[str, Lockstep],
     lanes: np.ndarray | None = None,
+    first: np.ndarray | None = None,
 ) -> str:
     """Describe the first difference of an environment's steps [T, N, ...] from the expected; or "".
 
-    lanes: which lanes of `got` are the recorded ones; all, in order, if None.
+    Its first line says what differs, where, and as if what; the steps around follow it as a table.
+    lanes: which lanes of `got` are the recorded ones; all, in order, if None. first: the
+    observations [N, ...] at reset, where all of the steps since then are given.
     """
+    heads = {name: getattr(got, name) for name in (*HEADS, "final_obs")}
+    if lanes is not None:
+        heads = {name: None if v is None else v[:, lanes] for name, v in heads.items()}
     worst: tuple[int, int, str, Any, Any] | None = None
+    where = ""
     for name, want in expected.heads.items():
         gate = gates.get("obs" if name == "final_obs" else name)
         if gate is None:  # a field with a resync or window gate: play alone compares nothing
             continue
-        value = getattr(got, name)
-        value = np.asarray(value if lanes is None else value[:, lanes])
+        value = np.asarray(heads[name])
         real = value.dtype.kind == want.dtype.kind == "f"
         if value.shape != want.shape or (value.dtype != want.dtype and not real):
             return (
@@ -167,12 +164,16 @@ def mismatch(
             t = int(wrong.any(1).argmax())
             lane = int(wrong[t].argmax())
             if worst is None or t < worst[0]:
+                where = name
                 worst = (t, lane, *_first(name, want[t, lane], value[t, lane], gate))
     if worst is None:
         return ""
     t, lane, name, want_value, value = worst
     values = f"`{name}` is {text_of(value)}, expected {text_of(want_value)}"
-    return f"{values}, at step {t + 1} of lane {lane}{_after_an_end(expected, t, lane)}"
+    said = f"{values}, at step {t + 1} of lane {lane}{_after_an_end(expected, t, lane)}"
+    if where == "obs" and first is not None:
+        said += reset_clues.as_if(expected, np.asarray(heads["obs"]), np.asarray(first))
+    return f"{said}\n{reset_clues.around(expected, heads, t, lane, where)}"
 
 
 def _after_an_end(expected: ExpectedSteps, t: int, lane: int) -> str:

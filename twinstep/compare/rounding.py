@@ -48,6 +48,8 @@ def rounding_words(apart: float) -> str:
     """Return a difference of so many ulps in words, "" if they are too many for rounding."""
     if apart >= ROUNDING:
         return ""
+    if 0 < apart < 1:
+        return "less than 1 ulp"
     return f"{apart:.0f} ulp" if apart else "zeros of other sign"
 
 

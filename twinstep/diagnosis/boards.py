@@ -15,6 +15,8 @@ from twinstep.diagnosis.case import Answer
 
 #: The most cells of a grid that is shown, and the most grids.
 CELLS, GRIDS = 256, 2
+#: The most elements of a row that stands for a board.
+ROW = 64
 #: The most actions of a set that are named.
 NAMED = 24
 
@@ -63,7 +65,9 @@ def _some(names: list[str]) -> str:
 def grids(contract: Contract, answer: Answer) -> list[dict[str, Any]]:
     """Return the small grids of a frame, those that differ first: where things stand in a game.
 
-    A row: `path`, `oracle` and `candidate`, both nested lists [rows, columns].
+    A row: `path`, `oracle` and `candidate`, both nested lists [rows, columns]. The observation is
+    that of the player who acts. Where a mask differs and nothing is a grid, a short observation is
+    a grid of one row.
     """
     if answer.module or answer.raised or not answer.candidate:
         return []
@@ -71,14 +75,21 @@ def grids(contract: Contract, answer: Answer) -> list[dict[str, Any]]:
     for path in contract.compared_paths():
         want = np.asarray(answer.oracle.get(path, 0))
         got = np.asarray(answer.candidate.get(path, 0))
-        if path == "obs":  # one player's; rows of several are no grid
-            want, got = (v[0] if len(v) == 1 else v[:, :0] for v in (want, got))
-        whole = want.dtype.kind in "iub" and want.ndim == 2 and min(want.shape) > 1
-        if path != "legal" and whole and want.size <= CELLS:
-            row = {"path": path, "oracle": to_json(want), "candidate": to_json(got)}
-            found.append(((want == got).all(), row))
-    found.sort(key=lambda each: bool(each[0]))
-    return [row for _, row in found[:GRIDS]]
+        name = path
+        if path == "obs":
+            player = int(np.argmax(answer.oracle.get("acting", np.ones(len(want)))))
+            name = f"obs of player {player}" if len(want) > 1 else path
+            want, got = want[player], got[player]
+            if want.ndim == 1 and "legal" in answer.paths:
+                want, got = want[None], got[None]
+        whole = want.dtype.kind in "iub" and want.ndim == 2 and want.shape[1] > 1
+        if path != "legal" and whole and want.size <= (CELLS if len(want) > 1 else ROW):
+            row = {"path": name, "oracle": to_json(want), "candidate": to_json(got)}
+            found.append((len(want) == 1, bool((want == got).all()), row))
+    found.sort(key=lambda each: each[:2])
+    if found and not found[0][0]:
+        found = [each for each in found if not each[0]]
+    return [row for _, _, row in found[:GRIDS]]
 
 
 def grids_text(rows: list[dict[str, Any]]) -> str:

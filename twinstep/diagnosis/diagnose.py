@@ -238,7 +238,9 @@ def _suspects(
     owners = [name for name in owners if name not in follow]
     suspects = [Suspect(name, "owns a field that differs") for name in owners if name not in agree]
     if not suspects:
-        why = "no declared module owns what differs of the state"
+        why = "it gives what differs"
+        if contract.modules:
+            why = "no declared module owns what differs of the state"
         if owners:
             why = "what owns the fields that differ agrees alone: how the step joins it differs"
         suspects = [Suspect("step", why)]

@@ -31,7 +31,8 @@ def markdown(record: dict[str, Any], folder: str = ".twinstep/reports") -> str:
     must, may = _sections(record, folder)
     first, then = ("source", "last"), ("agree", "apart", "grids", "alone")
     for drop in ((), ("source",), first, (*first, *then)):
-        text = "\n".join(part for name, part in _merged(must, may) if name not in drop)
+        parts = [part for name, part in _merged(must, may) if part and name not in drop]
+        text = "\n".join(parts)
         if len(text) <= CAP:
             return text
     cut = "\n(cut; the JSON record has the rest)\n"
@@ -106,9 +107,11 @@ def _found(record: dict[str, Any]) -> str:
     context = record["context"]
     counts = context["counts"]
     if not context["clusters"]:
-        # Without a difference to show, the note is in the headline.
-        said = context["note"] if record["diff"] else ""
-        return said or f"Found by {context['test']}."
+        if record["diff"] and context["note"]:
+            return context["note"]
+        # Without a difference to show, the note's first line is the headline.
+        _, _, more = context["note"].partition("\n")
+        return f"Found by {context['test']}.\n{more}".strip()
     lists = [f"{count} first at {_listed(names)}" for names, count in context["clusters"][:5]]
     more = len(context["clusters"]) - 5
     if more > 0:
@@ -147,7 +150,7 @@ def _fix(record: dict[str, Any]) -> str:
         elif record.get("not_compared"):
             why = "the fields that are apart, below, had parted before it"
         lines.append(f"Loading the oracle's state before this step does NOT show it: {why}.")
-    return "\n".join(lines)
+    return "\n".join(lines) if lines[1:] else ""
 
 
 def _case_text(record: dict[str, Any], folder: str) -> str:

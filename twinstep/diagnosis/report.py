@@ -206,7 +206,8 @@ def headline(record: dict[str, Any]) -> str:
         said = f"the candidate raises {raised['what']}{place}"
         return f"{who} fails level {level}: {said}, in step {record['step']} of {steps}"
     if not record["diff"]:
-        return f"{who} fails level {level}: {record['context']['note']}"
+        note, _, _ = record["context"]["note"].partition("\n")
+        return f"{who} fails level {level}: {note}"
     row = record["diff"][0]
     if row["path"].startswith("legal") and record.get("masks"):
         said = boards.masks_text(record["masks"])

@@ -16,6 +16,7 @@ import pytest
 
 from twinstep.compare.lockstep import Outcome, check_episodes
 from twinstep.diagnosis.case import Case
+from twinstep.diagnosis.diagnose import Suspect
 from twinstep.errors import CandidateBroken, OracleFailed
 from twinstep.mutation.cached_oracle import RememberingReference
 from twinstep.mutation.check_order import Watch
@@ -62,7 +63,7 @@ class QuickLab(Lab):
         """Raise MutantNoticed: this case differs."""
         raise MutantNoticed(note or case.kind)
 
-    def fail(self, note: str) -> None:
+    def fail(self, note: str, *suspects: Suspect) -> None:
         """Raise MutantNoticed with a sentence on the problem."""
         raise MutantNoticed(note)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from twinstep.compare import fresh_starts, outcomes
 from twinstep.compare.fresh_starts import Comparison
 from twinstep.diagnosis.case import element_name
+from twinstep.diagnosis.diagnose import Suspect
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project import registry
 from twinstep.testing.lab import Lab
@@ -31,9 +32,10 @@ def require_alike_starts(lab: Lab, count: int) -> None:
     lab.notes["starts"] = f"starts alike in distribution ({count:,} each; {found.seen})"
     if found.differences:
         lab.notes["starts"] = "starts differ in distribution"
-        place = lab.pair.candidate.sources.get("reset", "")
-        where = f" (reset: {place})" if place else ""
-        lab.fail(f"the port's own starts{where} are not like the reference's: {_first(found)}.")
+        lab.fail(
+            f"the port's own starts are not like the reference's: {_first(found)}.",
+            Suspect("reset", "it draws the port's own starts"),
+        )
 
 
 def require_alike_steps(lab: Lab, driver: str) -> None:

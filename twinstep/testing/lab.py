@@ -23,7 +23,7 @@ from twinstep.compare.rounding import (
 from twinstep.contract import Contract
 from twinstep.diagnosis import report
 from twinstep.diagnosis.case import Answer, Case, ask
-from twinstep.diagnosis.diagnose import bare, diagnose, shrink_episode
+from twinstep.diagnosis.diagnose import Suspect, bare, diagnose, shrink_episode
 from twinstep.diagnosis.report import Context
 from twinstep.diagnosis.two_answers import first_values, largest_error
 from twinstep.environment import Variant
@@ -292,10 +292,15 @@ class Lab:
         known = self.notes.get("lines", [])
         self.notes["lines"] = [*known, f"how it is called matters by rounding: {said}"]
 
-    def fail(self, note: str) -> None:
-        """Fail with a report that has no case: a sentence says what is wrong."""
+    def fail(self, note: str, *suspects: Suspect) -> None:
+        """Fail with a report that has no case: a sentence says what is wrong.
+
+        note: its further lines follow the sentence in the report.
+        """
         case = Case("episode", _no_start(), np.zeros((0,), np.int32))
-        raise Divergence(self._record(case, _silent(), self._context(note=note, minimal=False)))
+        found = dataclasses.replace(bare(case, _silent()), suspects=suspects)
+        context = self._context(note=note, minimal=False)
+        raise Divergence(report.build(self.pair, found, context))
 
     def _fail(self, case: Case, context: Context, rules: Rules) -> None:
         found = diagnose(case, self.oracle, self.runner, rules)
