@@ -98,6 +98,25 @@ def test_all_act_at_once_and_who_has_arrived_acts_no_more():
     assert not frame.acting.any()
 
 
+class Foul(Race):
+    """The same, where a move of 2 is foul: it ends the race, and is called both."""
+
+    def step(self, actions):
+        seen, rewards, arrived, cut, infos = super().step(actions)
+        if 2 in actions.values():
+            self.agents, both = [], {"a": True, "b": True}
+            return seen, rewards, both, both, infos
+        return seen, rewards, arrived, cut, infos
+
+
+def test_an_end_that_a_player_is_told_of_as_both_is_both():
+    """PettingZoo's wrapper against illegal moves says so."""
+    oracle = oracle_from_pettingzoo(Foul)(contract(2))
+    oracle.reset(START)
+    frame = oracle.step(np.array([2, 0]))
+    assert (frame.terminated, frame.truncated) == (True, True)
+
+
 def test_players_in_turn_skip_those_who_have_left_and_keep_the_steps_rewards():
     oracle = oracle_from_pettingzoo(Countdown)(contract(3, masked=True, truncates=False))
     frame = oracle.reset(START)

@@ -11,6 +11,7 @@ from twinstep.cli import main
 from twinstep.project import registry
 from twinstep.protocols import CANDIDATE_LADDER, ORACLE_LADDER
 from twinstep.scaffold.render import TEMPLATES
+from twinstep.scaffold.twins import AGREE
 from twinstep.tests.support import init_projects
 from twinstep.tests.support.init_runs import (
     BOTH,
@@ -212,10 +213,10 @@ def test_a_broken_pyproject_is_one_line(empty, capsys):
     [
         ("n, shape = 2, ()", "n, shape = 3, ()",
          "the action spaces differ: gymnasium's slides:Slide-v0 has Discrete(2), gymnax's Slide-v0 "
-         "has Discrete(3); choose two that agree"),
+         f"has Discrete(3); {AGREE}"),
         ("9.0, (2,)", "9.0, (3,)",
          "the observations differ: gymnasium's slides:Slide-v0 has shape [2], gymnax's Slide-v0 "
-         "has [3]; choose two that agree"),
+         f"has [3]; {AGREE}"),
         ('if id != "Slide-v0"', "if True",
          "--candidate gymnax:Slide-v0: Slide-v0 is not known"),
     ],

@@ -56,6 +56,18 @@ def test_the_pole_of_phys2d_is_the_first_line_and_one_step(empty):
     assert "pair-functional (float64 on cpu): equal" in text
 
 
+def test_a_whole_number_in_an_array_is_a_choice(empty):
+    """Gymnasium's CliffWalking in JAX takes one; the reference has no limit to leave out."""
+    pytest.importorskip("flax", reason=f"flax {WHY}")
+    port = "functional:gymnasium.envs.tabular.cliffwalking:CliffWalkingFunctional"
+    text = begun(empty, "gymnasium:CliffWalking-v1", port)
+    assert "without its time limit" not in text
+    assert "It runs as it is." in text
+    assert "Discrete(4)" in (empty / "twinstep_pair/contract.py").read_text()
+    code, text = run(empty, "pytest", *EPISODES, *QUICK)
+    assert code == 0, text
+
+
 #: Those that `init` writes for a pair without a bug.
 GATES = """
 

@@ -3,7 +3,7 @@
 import pytest
 
 from twinstep.cli import main
-from twinstep.inward.node import node_version
+from twinstep.inward import node_version
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.init_runs import EPISODES, SHORT, init, run
 

@@ -70,6 +70,43 @@ def own(empty):
     return empty
 
 
+NARROW = """
+import numpy as np
+from lander import Lander
+
+
+class Narrow(Lander):
+    def reset(self, *, seed=None, options=None):
+        np.random.RandomState(seed)  # which takes 32 bits
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        seen, reward, _, _, told = super().step(action)
+        return seen, reward, False, False, told
+"""
+
+
+def test_narrow_seeds_and_episodes_without_an_end_are_written(own):
+    """Such a project was written, said to run, and stopped at its first seed of 64 bits."""
+    (own / "narrow.py").write_text(NARROW)
+    (own / "other.py").write_text(QUICK.replace("over = bool(self._h <= 0)", "over = False")
+                                  .replace("self._now[0] >= 30", "False"))  # fmt: skip
+    sides = ("--oracle", "narrow:Narrow", "--candidate", "other:Quick")
+    code, text = run(own, "twinstep.cli", "init", *sides)
+    assert code == 0, text
+    assert "No episode of random play ended: `ends=False` in contract.py says so." in text
+    assert "It runs as it is." in text
+    assert "ends=False," in (own / "twinstep_narrow/contract.py").read_text()
+    bridge = (own / "twinstep_narrow/oracle/bridge.py").read_text()
+    assert "seed=lambda start: int(start.seed[0]) >> 1" in bridge
+
+
+def test_an_id_whose_namespace_is_not_registered_is_told_with_the_mend(own):
+    code, text = run(own, "twinstep.cli", "init", "--oracle", "gymnasium:far/Away-v0")
+    assert code == 4
+    assert "Or name the module that registers it: gymnasium:MODULE:far/Away-v0" in text
+
+
 @pytest.mark.e2e
 def test_two_classes_of_ones_own_are_equal_without_a_line_written(own):
     code, text = run(own, *BOTH)

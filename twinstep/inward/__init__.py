@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from twinstep.inward.gymnax import from_gymnax
     from twinstep.inward.jumanji import from_jumanji
     from twinstep.inward.navix import from_navix
-    from twinstep.inward.node import NodeModule
+    from twinstep.inward.node import NodeModule, node_version
     from twinstep.inward.pettingzoo import oracle_from_pettingzoo
     from twinstep.inward.pgx import from_pgx
     from twinstep.inward.vector import from_vector
@@ -42,6 +42,7 @@ __all__ = [
     "from_navix",
     "from_pgx",
     "from_vector",
+    "node_version",
     "oracle_from_dm_env",
     "oracle_from_gym",
     "oracle_from_pettingzoo",
@@ -52,6 +53,7 @@ _HOMES = {
     "GymHooks": "_gym_episode",
     "Hooks": "_library",
     "NodeModule": "node",
+    "node_version": "node",
     "at_paths": "_paths",
     "from_gym": "gym_objects",
     "oracle_from_dm_env": "dm_env",

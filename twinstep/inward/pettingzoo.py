@@ -107,10 +107,12 @@ class ZooEpisode:
                 seen[row] = type(self).observation(obs[agent])
         over = not going
         cut = over and any(truncated.values())
+        # Some say both of one player's end: of an illegal move, for one.
+        both = any(terminated.get(agent) and end for agent, end in truncated.items())
         return Frame(
             obs=seen,
             reward=np.array([rewards.get(a, 0.0) for a in self.agents], contract.reward_dtype),
-            terminated=np.bool_(over and not cut),
+            terminated=np.bool_(over and (both or not cut)),
             truncated=np.bool_(cut),
             acting=acting,
             legal=self._legal(obs, infos, acting) if contract.masked else None,

@@ -62,12 +62,13 @@ def run(args: argparse.Namespace) -> int:
                 f"--candidate {args.candidate}: a {kind}'s twin is a skeleton in JAX; leave it out"
             )
         files, notes = _FILES[kind](name, Path(what), args.folder)
+        runs = False
     else:
         with current_folder():
-            files, notes = _pair(name, args.oracle, args.candidate)
+            files, notes, runs = _pair(name, args.oracle, args.candidate)
     _write(args.folder, files)
     print(*[f"wrote {args.folder / path}" for path in files], *renamed, *notes, sep="\n")
-    print(_next(args.folder, files, args.oracle, args.candidate))
+    print(_next(args.folder, files, args.oracle, args.candidate, runs=runs))
     return 0
 
 
@@ -125,7 +126,8 @@ def _write(folder: Path, files: Files) -> None:
 # ---- the files --------------------------------------------------------------------------
 
 
-def _pair(name: str, oracle: str, candidate: str | None) -> tuple[Files, list[str]]:
+def _pair(name: str, oracle: str, candidate: str | None) -> tuple[Files, list[str], bool]:
+    """Return the files of a pair, what was found, and whether they have run."""
     # Beside the runner they need JAX's types and the comparison: no other command pays for them.
     from twinstep.scaffold import pairs
     from twinstep.scaffold.gate_rules import gates_line
@@ -142,7 +144,7 @@ def _pair(name: str, oracle: str, candidate: str | None) -> tuple[Files, list[st
         if found.rules:
             files = gymnasium_files(name, facts, twin, found)
             lines.append(gates_line(found))
-    return files, [*filter(None, [trial.broken]), *lines]
+    return files, [*filter(None, [trial.broken]), *lines], not trial.broken
 
 
 def _header(name: str, path: Path, folder: Path) -> tuple[Files, list[str]]:
@@ -248,12 +250,12 @@ def _skeleton_values(name: str, path: Path) -> dict[str, Any]:
 # ---- the output -------------------------------------------------------------------------
 
 
-def _next(folder: Path, files: Files, *sides: str | None) -> str:
+def _next(folder: Path, files: Files, *sides: str | None, runs: bool) -> str:
     here = folder.resolve() == Path().resolve()
     # A module of the current folder is found there alone.
     path = "" if here or not any(map(_is_own, sides)) else f"PYTHONPATH={_back(folder)} "
     lines = [f"Next: {NEXT}" if here else f"Next: cd {folder} && {path}{NEXT}"]
-    lines.append("It runs as it is. Each further method unlocks more:")
+    lines.append("It runs as it is. " * runs + "Each further method unlocks more:")
     ladders = (("oracle", "oracle", ORACLE_LADDER), ("candidate", "fast", CANDIDATE_LADDER))
     for side, home, ladder in ladders:
         text = "".join(each for path, each in files.items() if home in path.parts)

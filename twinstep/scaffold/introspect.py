@@ -38,7 +38,8 @@ class ReferenceFacts:
     its sha256. versions: distribution -> version. first: the observations of its resets with the
     seeds 0, 1, .... fixed: whether no seed changes anything.
     inner: the expression of the object below its wrappers, `env`.
-    placing: None, with the reason in `unplaceable`, for none. players: who act in it.
+    placing: None, with the reason in `unplaceable`, for none. players: who act in it. ends: whether
+    an episode has ended, in random play or by a time limit. wide: whether seeds may have 64 bits.
     """
 
     making: Making
@@ -59,6 +60,8 @@ class ReferenceFacts:
     placing: Placing | None
     unplaceable: str
     players: int = 1
+    ends: bool = True
+    wide: bool = True
 
 
 def reference(making: Making) -> ReferenceFacts:
@@ -68,6 +71,7 @@ def reference(making: Making) -> ReferenceFacts:
         shape, dtype = spaces.observed(env, making.title)
         action = spaces.action_of(env.action_space, making.title)
         limit = time_limit(env)
+        longest, ended = (limit, True) if limit else _ends(twin)
         placed = placing.find(env, twin, dtype, bool(limit))
         module = type(_paths.innermost(env)).__module__
         file, digest = source_of(module)
@@ -79,7 +83,7 @@ def reference(making: Making) -> ReferenceFacts:
             spaces.accepted_beyond(twin, action),
             shape,
             dtype,
-            limit or _longest_truncated(twin),
+            longest,
             bool(limit),
             isinstance(action, Discrete) and masks(env),
             module,
@@ -91,6 +95,8 @@ def reference(making: Making) -> ReferenceFacts:
             "env.unwrapped" if hasattr(env, "unwrapped") else "env",
             placed if isinstance(placed, Placing) else None,
             _why_not(placed),
+            ends=ended,
+            wide=_takes_wide_seeds(twin),
         )
         for each in (env, twin):
             close(each)
@@ -181,9 +187,21 @@ def close(env: Any) -> None:
         end()
 
 
-def _longest_truncated(env: Any) -> int:
-    """Return the most steps of an episode that an object truncates by itself, 0 for none seen."""
-    longest = 0
+def _takes_wide_seeds(env: Any) -> bool:
+    """Return whether `reset` takes a seed of 64 bits; NumPy's older generators do not."""
+    try:
+        env.reset(seed=2**63 - 1)
+    except (OverflowError, ValueError):
+        return False
+    return True
+
+
+def _ends(env: Any) -> tuple[int, bool]:
+    """Return the most steps of an episode that an object truncates by itself, 0 for none seen.
+
+    And whether any episode of random play has ended.
+    """
+    longest, ended = 0, False
     for seed in range(EPISODES):
         env.reset(seed=seed)
         env.action_space.seed(seed)
@@ -192,8 +210,9 @@ def _longest_truncated(env: Any) -> int:
             if truncated:
                 longest = max(longest, step)
             if terminated or truncated:
+                ended = True
                 break
-    return longest
+    return longest, ended
 
 
 def title_of(making: Making, versions: dict[str, str]) -> str:

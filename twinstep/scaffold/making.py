@@ -64,6 +64,9 @@ class Making:
             env = scope["make"]()
         except Exception as error:  # the library's or the user's own
             words = first_line(error)
+            if type(error).__name__ == "NamespaceNotFound":
+                id = self.given.partition(":")[2]
+                words += f" Or name the module that registers it: gymnasium:MODULE:{id}"
             if not self.limited:
                 words = f"it raises {type(error).__name__}, called without arguments: {words}"
             raise UserError(f"--{self.side} {self.given}: {words}") from error
@@ -74,11 +77,19 @@ class Making:
         return replace(self, reader=reader)
 
     def endless(self) -> Making:
-        """Return the same without its time limit, where it can be made so."""
-        if not self.limited:
+        """Return the same without its time limit, where it has one and can be made so."""
+        if not self.limited or not _has_limit(self.given.removeprefix("gymnasium:")):
             return self
         body = self.body.replace("disable_env_checker", f"{_ENDLESS}, disable_env_checker")
         return replace(self, body=body)
+
+
+def _has_limit(id: str) -> bool:
+    """Return whether a Gymnasium ID is registered with a time limit; True if it cannot be told."""
+    try:
+        return import_package("gymnasium").spec(id).max_episode_steps is not None
+    except Exception:  # `made` says what is wrong with the ID
+        return True
 
 
 def gymnasium_of(side: str, id: str) -> Making:

@@ -94,7 +94,9 @@ def find(env: Any, twin: Any, dtype: str, clocked: bool) -> Placing | str:
 def way_of(env: Any, twin: Any, dtype: str, clocked: bool) -> tuple[Way, str] | str:
     """Return the way that places a start and the observation's expression, or why none does."""
     whole = "`unwrapped.state`" if hasattr(env, "unwrapped") else "`state`"
-    why = f"the reference's {whole} is no row of numbers, and no attributes are its state"
+    has = getattr(env, "unwrapped", env)
+    what = "is no row of numbers" if hasattr(has, "state") else "does not exist"
+    why = f"the reference's {whole} {what}, and no attributes are its state"
     calls = ["env._get_obs()", "env._get_ob()"]
     calls += [call for call in attributes.methods_that_observe(env) if call not in calls]
     for kind in (_attribute, _mujoco, _attributes):

@@ -20,7 +20,7 @@ from twinstep.scaffold.introspect import ReferenceFacts
 from twinstep.scaffold.making import first_line, import_package, object_of
 from twinstep.scaffold.port_state import Begun, at, clock_of, paths_of
 from twinstep.scaffold.render import rows
-from twinstep.scaffold.twins import Twin, require_alike
+from twinstep.scaffold.twins import AGREE, Twin, require_alike
 
 #: Library -> its methods for reset and step, which reports name.
 _METHODS = {
@@ -182,7 +182,11 @@ def _actions(kind: str, env: Any, title: str, facts: ReferenceFacts) -> ActionSp
     space = space() if callable(space) else space
     if hasattr(space, "num_values") and not space.shape:
         return Discrete(int(space.num_values))
-    return spaces.action_of(_Ends(space) if kind == "jumanji" else space, title)
+    found = spaces.action_of(_Ends(space) if kind == "jumanji" else space, title)
+    # Gymnasium's own tables take a whole number in an array of one.
+    if isinstance(found, Box) and (found.shape, found.low) == ((1,), 0.0):
+        return Discrete(int(found.high) + 1) if np.dtype(found.dtype).kind in "iu" else found
+    return found
 
 
 class _Ends:
@@ -218,7 +222,7 @@ def _begun(library: Library, title: str, action: ActionSpace, facts: ReferenceFa
         parts = ", ".join(f"{part.lstrip('.')} {list(np.shape(leaf))}" for part, leaf in leaves)
         raise UserError(
             f"the observations differ: {facts.making.title} has shape {list(facts.shape)}, "
-            f"{title} has the parts {parts}; choose two that agree"
+            f"{title} has the parts {parts}; {AGREE}"
         )
     part = fitting[0] if fitting else leaves[0][0]
     leaf = dict(leaves)[part]

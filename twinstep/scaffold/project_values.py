@@ -122,10 +122,13 @@ def gymnasium_files(
         "unmatched": unmatched,
         "placing": starts or unmatched,
         "masked": facts.masked and bool(twin and twin.masked),
+        "endless": not facts.ends,
         "gated": bool(rules),
         **(twin.conditions if twin else {}),
     }
     hooks = ["place=place"] if starts else []
+    if not facts.wide:
+        hooks.append("seed=lambda start: int(start.seed[0]) >> 1")
     names: tuple[str, ...] = ()
     if placed:
         more, names = _placed_values(facts, placed, twin)
@@ -279,8 +282,15 @@ def notes(name: str, facts: ReferenceFacts, twin: Twin | None) -> list[str]:
             f"Starts are NOT matched ({why}): fill in the places marked FILL IN in "
             f"{package_of(name)}/ before any episode can agree."
         ]
+    if not facts.ends:
+        lines.append("No episode of random play ended: `ends=False` in contract.py says so.")
     if twin and facts.making.is_endless:
         lines.append(f"The reference is made without its time limit: {twin.title} has none.")
+    if twin and twin.limit and not facts.horizon:
+        lines.append(
+            f"The time limits differ: {twin.limit} steps in the candidate, none seen in the "
+            "reference. Only an episode that lasts so long shows it."
+        )
     if twin and facts.clock and twin.limit and twin.limit != facts.horizon:
         lines.append(
             f"The time limits differ: {facts.horizon} steps in the reference, {twin.limit} in "

@@ -59,6 +59,10 @@ class Twin:
     conditions: Mapping[str, bool] = field(default_factory=dict)
 
 
+#: What to do where two sides have other spaces.
+AGREE = "choose two that agree, or wrap one of them in a module of your own (MODULE:CALLABLE)"
+
+
 def require_alike(
     facts: ReferenceFacts,
     title: str,
@@ -71,23 +75,23 @@ def require_alike(
     if players != facts.players:
         raise UserError(
             f"the players differ: {facts.making.title} has {facts.players}, {title} has "
-            f"{players}; choose two that agree"
+            f"{players}; {AGREE}"
         )
     mine, wanted = spaces.plain(action), spaces.plain(facts.action)
     if mine != wanted:
         raise UserError(
             f"the action spaces differ: {facts.making.title} has {wanted}, {title} has {mine}; "
-            "choose two that agree"
+            f"{AGREE}"
         )
     if tuple(shape) != facts.shape:
         raise UserError(
             f"the observations differ: {facts.making.title} has shape {list(facts.shape)}, "
-            f"{title} has {list(shape)}; choose two that agree"
+            f"{title} has {list(shape)}; {AGREE}"
         )
     if np.dtype(dtype).kind == "f" != np.dtype(facts.dtype).kind:
         raise UserError(
             f"the observations differ: {facts.making.title} has {facts.dtype}, {title} has "
-            f"{dtype}; choose two that agree"
+            f"{dtype}; {AGREE}"
         )
 
 
