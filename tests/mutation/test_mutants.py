@@ -1,5 +1,6 @@
 """Planted bugs: each operator makes its edit, and the code is as before once the bug is removed."""
 
+import argparse
 import importlib
 import json
 import sys
@@ -14,7 +15,7 @@ from twinstep._lib.stats import wilson
 from twinstep.cli import main
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.mutation import equivalents, judge
+from twinstep.mutation import command, equivalents, judge
 from twinstep.mutation.campaign import Plan, located, prepare
 from twinstep.mutation.check_order import Watch
 from twinstep.mutation.effects import answered, effect, tolerant
@@ -420,3 +421,11 @@ def test_batches_of_inputs_differ_from_each_other_and_from_the_suites():
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert all((a != b).any() for a, b in zip(drawn[one], drawn[other], strict=True))
     assert all((a == b).all() for a, b in zip(drawn[1], drawn[3], strict=True))
+
+
+@pytest.mark.parametrize(("env", "meant"), [("pong", "jax"), ("emurust", "rust")])
+def test_without_a_name_the_first_candidate_is_meant_where_none_is_jax(env, meant):
+    """What `init` writes calls its candidate like the library that ports."""
+    parser = argparse.ArgumentParser()
+    command.add_to(parser.add_subparsers())
+    assert command.plan_of(parser.parse_args(["mutants", env])).candidate == meant

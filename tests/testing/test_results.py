@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from twinstep.diagnosis import report
-from twinstep.testing import github_actions
+from twinstep.testing import github_actions, reporting
 from twinstep.tests.support.project_folder import SHORT, Project
 
 VERDICT = ".twinstep/verdict.json"
@@ -262,3 +262,20 @@ def test_a_page_that_cannot_be_written_is_one_line(project):
     assert "the job's page cannot be written" in run.text.rstrip().splitlines()[-2]
     assert "INTERNALERROR" not in run.text
     assert json.loads((project.folder / VERDICT).read_text())["reports"]
+
+
+def test_a_report_of_a_state_at_a_limit_comes_after_one_of_any_state():
+    """A reader of reports took the limit, at which every step differed as well, for the cause."""
+
+    def record(id, test, **more):
+        case = {"actions": [[[0], 1]]}
+        context = {"level": 2, "test": f"interactions/{test}.py::test_it[it]"}
+        return {"id": id, "case": case, "context": context, "diff": [{}], **more}
+
+    records = [
+        record("a", "test_extremes"),
+        record("b", "test_limits", term="as if `cost` were left out"),
+        record("c", "test_steps"),
+        record("d", "test_steps", term="as if `cost` were left out"),
+    ]
+    assert [each["id"] for each in sorted(records, key=reporting._simplest)] == list("dcba")

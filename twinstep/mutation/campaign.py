@@ -112,7 +112,10 @@ def prepare(plan: Plan) -> Campaign:
     all_pairs = _pairs(env)
     pairs = [pair for pair in all_pairs if pair.candidate.name == plan.candidate]
     if not pairs:
-        raise UserError(f"candidate '{plan.candidate}' claims no variant of {plan.env}")
+        known = ", ".join(dict.fromkeys(pair.candidate.name for pair in all_pairs)) or "none"
+        raise UserError(
+            f"candidate '{plan.candidate}' claims no variant of {plan.env} (there is {known})"
+        )
     for probe in (pairs[0].subject.probe, pairs[0].probe):
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)

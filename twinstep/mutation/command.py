@@ -23,13 +23,14 @@ from twinstep.mutation.report import counted
 from twinstep.mutation.results import ResultFile, sample_before, settled_before
 from twinstep.mutation.snapshot import frozen
 from twinstep.mutation.workers import rows, work
+from twinstep.project import registry
 
 
 def add_to(commands: Any) -> None:
     """Add the subcommand's parser."""
     parser = commands.add_parser("mutants", help="how strong the suite is, by planted bugs")
     parser.add_argument("env", help="the environment's name")
-    parser.add_argument("--candidate", default="jax", help="default: jax")
+    parser.add_argument("--candidate", help="default: jax, or else the first one declared")
     parser.add_argument("--sample", default="0", help="how many mutants; default: all")
     parser.add_argument("--seed", default="0", help="which sample; default: 0")
     parser.add_argument("--levels", default="1,2,3", help="default: 1,2,3")
@@ -204,7 +205,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         raise UserError(f"--levels {args.levels}: some of 1,2,3, with commas between them")
     return Plan(
         args.env,
-        args.candidate,
+        args.candidate or _first_candidate(args.env),
         tuple(sorted(map(int, parts))),
         _number("--sample", args.sample, 0),
         _number("--seed", args.seed, 0),
@@ -212,6 +213,12 @@ def plan_of(args: argparse.Namespace) -> Plan:
         _number("--matrix", args.matrix, 0) if args.matrix else -1,
         args.alone,
     )
+
+
+def _first_candidate(env: str) -> str:
+    """Return the candidate that is meant where none is named."""
+    names = [each.name for each in registry.environment(env).candidates]
+    return "jax" if "jax" in names or not names else names[0]
 
 
 def command_of(plan: Plan) -> str:

@@ -288,7 +288,7 @@ class VerdictWriter:
             if far := pair["not_reached"]:
                 some = far if len(far) <= _RANGES else [*far[:_RANGES], "..."]
                 all_ = f"{len(far)} of the {len(pair['ranges'])} declared ranges of the state"
-                lines.append(f"    not reached, {all_}: {', '.join(some)}")
+                lines.append(f"    reached in part, {all_}: {', '.join(some)}")
             for name, value in sorted(pair["numbers"].items()):
                 lines.append(f"    {name}: {value if isinstance(value, str) else f'{value:.6g}'}")
             subject = label.rpartition("-")[0]
@@ -306,7 +306,8 @@ class VerdictWriter:
         """
         groups: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
         for record in self._records.values():
-            suspect = record["suspects"][0]["module"] if record["suspects"] else ""
+            known = record["suspects"] and report.has_case(record)
+            suspect = record["suspects"][0]["module"] if known else ""
             mine = groups.setdefault((record["environment"], record["candidate"]), {})
             mine.setdefault(suspect, []).append(record)
         clusters = []
@@ -377,12 +378,18 @@ def _coverage(seen: dict[str, Any]) -> str:
 
 
 def _simplest(record: dict[str, Any]) -> tuple[Any, ...]:
-    """Order reports: those with a difference to show first, then by level and length."""
+    """Order reports: those with a difference to show first, then by level and length.
+
+    A state at a limit or of a search comes after any other: that it is one seems to matter. Of the
+    rest, one that names a term of the reward is first.
+    """
     steps = sum(count for _, count in record["case"]["actions"])
     return (
         not (record["diff"] or record.get("raised")),
         record["context"]["level"],
         steps,
+        any(name in record["context"]["test"] for name in ("test_limits", "test_extremes")),
+        not record.get("term"),
         record["id"],
     )
 
