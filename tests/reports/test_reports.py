@@ -39,7 +39,7 @@ REPORTS = {
     "Gym.jl 25: raw torque": ("pendulum-torque", "for an action beyond its range"),
     "rlevo 992: cost weight": ("pendulum-weight", "`cost_torque` were 10 times as large"),
     "open_spiel 1125: castling": ("castle-jumps", "`legal`: 64 only in the candidate"),
-    "pgx 982: a rook forgotten": ("castle-forgets", " is 0, oracle 1, at step 1"),
+    "pgx 982: a rook forgotten": ("castle-forgets", "fails level 3: `obs."),
     "pgx 982: a port that raises": ("castle-raises", "raises IndexError: no rook beside the king"),
     "jumanji 127: mask before the tile": ("tiles-before", "`legal`: "),
     "jumanji 127: impossible moves": ("tiles-spawns", "`state.draws` is "),

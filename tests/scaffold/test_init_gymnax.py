@@ -94,7 +94,8 @@ def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
         TimeStep(got, *[None] * 6),
         {"obs": Lockstep()},
     )
-    assert message == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
+    said, _, _ = message.partition("\n")
+    assert said == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
 
 
 def test_a_difference_of_the_time_limits_is_said_and_found_by_one_step(empty):
