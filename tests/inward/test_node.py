@@ -5,10 +5,17 @@ import pytest
 
 from twinstep import UserError
 from twinstep.chance import Draws, Row
-from twinstep.inward import NodeModule
-from twinstep.inward.node import node_version
+from twinstep.environment import Probe
+from twinstep.inward import NodeModule, node_version
+from twinstep.tests.support.requirements import need
 
-pytestmark = pytest.mark.skipif(not node_version(), reason="there is no Node.js")
+NODE = Probe({}, "" if node_version() else "there is no Node.js", "install it")
+
+
+@pytest.fixture(autouse=True)
+def _node():
+    need(NODE)
+
 
 GAME = """
 const rules = require("./rules");
@@ -87,6 +94,31 @@ def test_draws_are_the_words_of_the_row(module):
     with draws:
         assert game.call("two") == [2.0**-17, 0.5 + 2.0**-17]
     assert draws.state()["drawn"] == 2
+
+
+def test_a_copy_that_is_closed_makes_no_later_one_another(module):
+    first, second = module.make(), module.make()
+    second.call("move", 1)
+    first.close()
+    third = module.make()
+    assert third.call("move", 5) == {"at": 10, "count": 1}
+    assert second.call("move", 1) == {"at": 4, "count": 2}
+
+
+def test_a_random_that_the_module_keeps_and_draws_of_its_loading_are_answered(tmp_path):
+    (tmp_path / "kept.js").write_text(
+        "const { random } = Math; const begun = random(); exports.both = () => [begun, random()];"
+    )
+    module, draws = NodeModule(tmp_path / "kept.js"), Draws(Row(2))
+    draws.put(np.array([0, 1 << 31], np.uint32))
+    with draws:
+        assert module.make().call("both") == [2.0**-17, 0.5 + 2.0**-17]
+    module.close()
+
+
+def test_an_answer_longer_than_a_pipe_arrives_whole(module):
+    values = list(range(200_000))
+    assert module.make("Die", 6).call("weigh", values) == values
 
 
 def test_a_place_in_the_source_has_words_of_its_own(module):

@@ -3,11 +3,19 @@
 import pytest
 
 from twinstep.cli import main
+from twinstep.environment import Probe
 from twinstep.inward import node_version
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.init_runs import EPISODES, SHORT, init, run
+from twinstep.tests.support.requirements import need
 
-pytestmark = pytest.mark.skipif(not node_version(), reason="there is no Node.js")
+NODE = Probe({}, "" if node_version() else "there is no Node.js", "install it")
+
+
+@pytest.fixture(autouse=True)
+def _node():
+    need(NODE)
+
 
 SOURCE = """
 const { WON } = require("./rules.js");

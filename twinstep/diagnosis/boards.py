@@ -73,23 +73,23 @@ def grids(contract: Contract, answer: Answer) -> list[dict[str, Any]]:
         return []
     found = []
     for path in contract.compared_paths():
-        want = np.asarray(answer.oracle.get(path, 0))
-        got = np.asarray(answer.candidate.get(path, 0))
-        name = path
+        if path == "legal" or path not in answer.oracle or path not in answer.candidate:
+            continue
+        want, got = np.asarray(answer.oracle[path]), np.asarray(answer.candidate[path])
+        name, flat = path, False
         if path == "obs":
-            player = int(np.argmax(answer.oracle.get("acting", np.ones(len(want)))))
+            player = int(np.argmax(answer.oracle.get("acting", 0)))
             name = f"obs of player {player}" if len(want) > 1 else path
             want, got = want[player], got[player]
-            if want.ndim == 1 and "legal" in answer.paths:
-                want, got = want[None], got[None]
-        whole = want.dtype.kind in "iub" and want.ndim == 2 and want.shape[1] > 1
-        if path != "legal" and whole and want.size <= (CELLS if len(want) > 1 else ROW):
+            flat = want.ndim == 1 and "legal" in answer.paths and want.size <= ROW
+            want, got = (want[None], got[None]) if flat else (want, got)
+        whole = want.ndim == 2 and (flat or min(want.shape) > 1)
+        if want.dtype.kind in "iub" and whole and want.size <= CELLS:
             row = {"path": name, "oracle": to_json(want), "candidate": to_json(got)}
-            found.append((len(want) == 1, bool((want == got).all()), row))
+            found.append((flat, bool((want == got).all()), row))
     found.sort(key=lambda each: each[:2])
-    if found and not found[0][0]:
-        found = [each for each in found if not each[0]]
-    return [row for _, _, row in found[:GRIDS]]
+    # A row is shown where there is no board.
+    return [row for flat, _, row in found[:GRIDS] if flat == found[0][0]]
 
 
 def grids_text(rows: list[dict[str, Any]]) -> str:

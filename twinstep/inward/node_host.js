@@ -12,9 +12,14 @@ const { pathToFileURL } = require("url");
 const { types } = require("util");
 
 const file = path.resolve(process.argv[2]);
-const own = Math.random;
 const copies = new Map();
+let made = 0;
 let loads = 0;
+
+// One function for good, from before the module is loaded: it may keep Math.random under a name.
+const own = Math.random;
+let answered = null;
+Math.random = () => (answered ? answered() : own());
 
 // What a module prints is no answer.
 process.stdout.write = process.stderr.write.bind(process.stderr);
@@ -109,7 +114,7 @@ async function drawing(draws, act) {
   if (!draws) return { value: await act() };
   const { columns, sites } = draws;
   const taken = {};
-  Math.random = () => {
+  answered = () => {
     const all = [...places()];
     const name = "" in columns ? "" : sites[all.find((place) => place in sites)];
     if (name === undefined) {
@@ -128,33 +133,46 @@ async function drawing(draws, act) {
   try {
     return { value: await act(), taken };
   } finally {
-    Math.random = own;
+    answered = null;
   }
 }
 
-async function made(question) {
-  const found = await loaded();
-  const copy = copies.size;
+// What the module draws while it is loaded counts as drawn by its first call.
+async function make(question) {
   const { of, args, draws } = question;
-  const maker = of === "" ? found : found[of];
   const { value, taken } = await drawing(draws, async () => {
+    const found = await loaded();
+    const maker = of === "" ? found : found[of];
     if (typeof maker !== "function") return maker;
     return maker.prototype && methodsOf(maker.prototype).length ? new maker(...args) : maker(...args);
   });
-  copies.set(copy, value);
-  return { value: copy, taken };
+  made += 1;
+  copies.set(made, value);
+  return { value: made, taken };
 }
 
 async function answer(question) {
   const { ask, copy, name, args, draws } = question;
   if (ask === "exports") return { value: exportsOf(await loaded()) };
-  if (ask === "make") return made(question);
+  if (ask === "make") return make(question);
   if (ask === "drop") return { value: copies.delete(copy) };
   const owner = copies.get(copy);
   if (ask === "get") return { value: owner[name] };
   if (ask === "set") return { value: void (owner[name] = args[0]) };
   if (typeof owner[name] !== "function") throw new TypeError(`there is no function ${name} (there are ${methodsOf(owner).join(", ")})`);
   return drawing(draws, async () => owner[name](...args));
+}
+
+// A pipe takes a part of a long line, or none while it is full.
+function say(line) {
+  let left = Buffer.from(`${line}\n`);
+  while (left.length) {
+    try {
+      left = left.subarray(fs.writeSync(1, left));
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
 }
 
 (async () => {
@@ -170,6 +188,6 @@ async function answer(question) {
       const kind = error instanceof Chance ? { chance: error.message } : { error: words.split("\n")[0] };
       said = JSON.stringify({ ...kind, place: place ? place[1] : "" });
     }
-    fs.writeSync(1, `${said}\n`);
+    say(said);
   }
 })();

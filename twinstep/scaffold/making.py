@@ -86,9 +86,10 @@ class Making:
 
 def _has_limit(id: str) -> bool:
     """Return whether a Gymnasium ID is registered with a time limit; True if it cannot be told."""
+    gymnasium = import_package("gymnasium")
     try:
-        return import_package("gymnasium").spec(id).max_episode_steps is not None
-    except Exception:  # `made` says what is wrong with the ID
+        return gymnasium.spec(id).max_episode_steps is not None
+    except (gymnasium.error.Error, ImportError):  # `made` says what is wrong with the ID
         return True
 
 

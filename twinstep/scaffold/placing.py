@@ -95,8 +95,8 @@ def way_of(env: Any, twin: Any, dtype: str, clocked: bool) -> tuple[Way, str] | 
     """Return the way that places a start and the observation's expression, or why none does."""
     whole = "`unwrapped.state`" if hasattr(env, "unwrapped") else "`state`"
     has = getattr(env, "unwrapped", env)
-    what = "is no row of numbers" if hasattr(has, "state") else "does not exist"
-    why = f"the reference's {whole} {what}, and no attributes are its state"
+    lack = "is no row of numbers" if hasattr(has, "state") else "does not exist"
+    why = f"the reference's {whole} {lack}, and no attributes are its state"
     calls = ["env._get_obs()", "env._get_ob()"]
     calls += [call for call in attributes.methods_that_observe(env) if call not in calls]
     for kind in (_attribute, _mujoco, _attributes):

@@ -184,7 +184,7 @@ def _actions(kind: str, env: Any, title: str, facts: ReferenceFacts) -> ActionSp
         return Discrete(int(space.num_values))
     found = spaces.action_of(_Ends(space) if kind == "jumanji" else space, title)
     # Gymnasium's own tables take a whole number in an array of one.
-    if isinstance(found, Box) and (found.shape, found.low) == ((1,), 0.0):
+    if kind == "functional" and isinstance(found, Box) and (found.shape, found.low) == ((1,), 0):
         return Discrete(int(found.high) + 1) if np.dtype(found.dtype).kind in "iu" else found
     return found
 
