@@ -127,7 +127,7 @@ def ensure_sources(report: Callable[[str], None] = _SILENT) -> Path:
             for left in folder.glob(".archive-*"):  # left by a killed process
                 shutil.rmtree(left, ignore_errors=True)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".archive-") as scratch:
-                _extract(archive(Path(scratch), report), folder)
+                extract(archive(Path(scratch), report), folder, FILES)
     return folder
 
 
@@ -258,15 +258,16 @@ def _index_urls() -> list[str]:
     return [chosen] if chosen else []
 
 
-def _extract(archived: Path, folder: Path) -> None:
-    wanted = {path: name for name, (path, _) in FILES.items()}
+def extract(archived: Path, folder: Path, files: Mapping[str, tuple[str, str]]) -> None:
+    """Write files of the archive into a folder. files: as FILES. Raises OracleMissing."""
+    wanted = {path: name for name, (path, _) in files.items()}
     with tarfile.open(archived, "r:gz") as tar:
         for member in tar:
             if (name := wanted.get(member.name)) is None:
                 continue
             file = tar.extractfile(member)
             data = file.read() if file else b""
-            if hashlib.sha256(data).hexdigest() != FILES[name][1]:
+            if hashlib.sha256(data).hexdigest() != files[name][1]:
                 raise OracleMissing(f"{member.name} in {archived.name} is not as pinned", "")
             paths.write_atomically(folder / name, data)
             del wanted[member.name]

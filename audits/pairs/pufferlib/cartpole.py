@@ -45,7 +45,9 @@ Candidate = from_gym(
 
 
 def probe(params):
-    return Probe({**pins("gymnasium")(params).pins, "PufferLib": upstream.VERSION})
+    there = upstream.probe(params)
+    found = {**pins("gymnasium")(params).pins, "PufferLib": upstream.VERSION}
+    return Probe(found, there.problem, there.mend)
 
 
 PAIR = declared(__name__, "gymnasium CartPole-v1 of 200 steps", CONTRACT)
