@@ -99,6 +99,12 @@ def test_narrow_seeds_and_episodes_without_an_end_are_written(own):
     assert "ends=False," in (own / "twinstep_narrow/contract.py").read_text()
     bridge = (own / "twinstep_narrow/oracle/bridge.py").read_text()
     assert "seed=lambda start: int(start.seed[0]) >> 1" in bridge
+    code, text = run(own, "twinstep.cli", "init", "other", *BOTH[2:])
+    assert code == 0, text
+    contract = (own / "other/twinstep_lander/contract.py").read_text()
+    bridge = (own / "other/twinstep_lander/oracle/bridge.py").read_text()
+    assert "ends=False" not in contract, "its episodes end"
+    assert "seed=" not in bridge, "it takes seeds of 64 bits"
 
 
 def test_an_id_whose_namespace_is_not_registered_is_told_with_the_mend(own):
