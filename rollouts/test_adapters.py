@@ -12,7 +12,15 @@ from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep, lane_seeds
 from twinstep.errors import CandidateBroken, UserError
 from twinstep.project import registry
-from twinstep.rollouts.test_shipped import VIEWS, _recordings, _require, _seeds, ships, stepped
+from twinstep.rollouts.test_shipped import (
+    VIEWS,
+    _recordings,
+    _require,
+    _require_steps,
+    _seeds,
+    ships,
+    stepped,
+)
 
 # The adapters see nothing of a variant but its actions' kind.
 pytestmark = [
@@ -65,7 +73,7 @@ def _compare(lab, mode, expected: ExpectedSteps, rows: list[dict]):
     kept = {name: expected.heads[name] for name in names}
     part = ExpectedSteps(expected.actions, kept, expected.valid)
     assert {"obs", "reward"} <= set(names)
-    _require(lab, mode, "random", mismatch(part, got, lab.rules.lockstep()))
+    _require_steps(lab, mode, "random", mismatch(part, got, lab.rules.lockstep()))
 
 
 def _flat(lab, actions):
@@ -295,7 +303,8 @@ def test_saved_and_cloned_states_continue_exactly(twinstep_lab, mode):
         part = ExpectedSteps(
             rest, {n: v[half:] for n, v in expected.heads.items()}, expected.valid[half:]
         )
-        _require(twinstep_lab, mode, "random", mismatch(part, steps, twinstep_lab.rules.lockstep()))
+        found = mismatch(part, steps, twinstep_lab.rules.lockstep())
+        _require_steps(twinstep_lab, mode, "random", found)
 
 
 def _restored(env, state):
@@ -351,9 +360,9 @@ def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
             {n: v[half:] for n, v in expected.heads.items()},
             expected.valid[half:],
         )
-        if problem := mismatch(part, steps, twinstep_lab.rules.lockstep()):
-            said, _, around = problem.partition("\n")
-            twinstep_lab.fail(f"A state saved here and restored in {name}: {said}.\n{around}")
+        if found := mismatch(part, steps, twinstep_lab.rules.lockstep()):
+            where = f"A state saved here and restored in {name}"
+            twinstep_lab.fail(f"{where}: {found.said}.\n{found.steps}")
 
 
 @ships("off")

@@ -71,15 +71,20 @@ def _seeds(lab, lanes):
     return seeds("public", lanes, lab.pair.subject.env.name)
 
 
-def _require(lab, mode, driver, problem):
+def _require(lab, mode, driver, problem, steps=""):
     if problem:
-        said, _, steps = problem.partition("\n")
-        where = "restart" if " end" in said else "step"
+        where = "restart" if " end" in problem else "step"
         why = "the auto-reset gives what differs" if where == "restart" else "it gives what differs"
         lab.fail(
-            f"`make(..., auto_reset='{mode}')` with driver {driver}: {said}.\n{steps}",
+            f"`make(..., auto_reset='{mode}')` with driver {driver}: {problem}.\n{steps}",
             Suspect(where, why),
         )
+
+
+def _require_steps(lab, mode, driver, found, note=""):
+    """Fail by what `mismatch` found, if it did; `note` says more of where."""
+    if found:
+        _require(lab, mode, driver, f"{found.said}{note}", found.steps)
 
 
 _calling = pytest.mark.calling(compiles="own")
@@ -109,8 +114,8 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab
         play = stepped if one_by_one else _rollout
         state, steps = play(env, state, expected.actions)
         first = begun.obs if mode == "same-step" else None
-        problem = mismatch(expected, steps, gates, first=first)
-        _require(twinstep_lab, mode, driver, problem)
+        found = mismatch(expected, steps, gates, first=first)
+        _require_steps(twinstep_lab, mode, driver, found)
         if mode == "same-step" and (env.traceable or twinstep_lab.runner.offers("frame")):
             _require(
                 twinstep_lab,
@@ -143,9 +148,10 @@ def test_shipped_steps_from_the_oracles_states_match(twinstep_lab, mode):
         total = count * lanes
         state = env._load(fields, seeds.reshape(-1, 2), np.zeros(total, bool))
         _, steps = env.rollout(state, rows.actions)
-        problem, _, _ = mismatch(rows, steps, twinstep_lab.rules.one_step()).partition("\n")
-        note = f"{problem} (each of {count} steps of {lanes} lanes has a lane of its own)"
-        _require(twinstep_lab, mode, driver, note if problem else "")
+        if found := mismatch(rows, steps, twinstep_lab.rules.one_step()):
+            # The rows beside it are other lanes' steps: no table of those around.
+            note = f" (each of {count} steps of {lanes} lanes has a lane of its own)"
+            _require(twinstep_lab, mode, driver, found.said + note)
 
 
 def stepped(env, state, actions):
@@ -202,12 +208,11 @@ def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
     )
     moves[:, lanes] = part.actions
     _, steps = env.rollout(state, moves)
-    _require(twinstep_lab, "same-step", driver, mismatch(part, steps, gates, lanes))
+    _require_steps(twinstep_lab, "same-step", driver, mismatch(part, steps, gates, lanes))
     # Fields that are not compared in lockstep are so for one step.
     first = [jax.tree.map(lambda rows: rows[:1], whole) for whole in (part, steps)]
-    _require(
-        twinstep_lab, "same-step", driver, mismatch(*first, twinstep_lab.rules.one_step(), lanes)
-    )
+    found = mismatch(*first, twinstep_lab.rules.one_step(), lanes)
+    _require_steps(twinstep_lab, "same-step", driver, found)
     twinstep_lab.notes["batches"] = [batch]
 
 
@@ -236,7 +241,7 @@ def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinste
         moves = moves.reshape(length, batch, *actions.shape[2:])
         moves[:, lanes] = part.actions
         state, played = env.rollout(state, moves)
-        problem, _, _ = mismatch(part, played, gates, lanes).partition("\n")
-        note = f"{problem} of those from step {begin} on" if problem else ""
-        _require(twinstep_lab, "same-step", driver, note)
+        found = mismatch(part, played, gates, lanes)
+        note = f" of those from step {begin} on"
+        _require_steps(twinstep_lab, "same-step", driver, found, note)
     twinstep_lab.notes["batches"] = [batch]

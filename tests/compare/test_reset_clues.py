@@ -72,21 +72,21 @@ def _one_lane(heads):
     ],
 )
 def test_what_holds_in_every_lane_is_said(change, says):
-    assert _told(change).partition("\n")[0].endswith(says)
+    assert _told(change).said.endswith(says)
 
 
 def test_a_lane_alone_is_no_clue():
-    assert "as if" not in _told(_one_lane)
+    assert "as if" not in _told(_one_lane).said
 
 
 def test_without_the_first_observations_nothing_is_guessed():
-    assert "as if" not in _told(_forever, first=None)
+    assert "as if" not in _told(_forever, first=None).said
 
 
 def test_the_steps_around_are_told_for_both_sides():
-    said, *rows = _told(_forever).splitlines()
+    said, steps = _told(_forever)
     assert said.startswith("`obs[0]` is 4, expected 1, at step 2 of lane 0, where the episode ends")
-    assert rows == [
+    assert steps.splitlines() == [
         "| step | action | obs | obs, expected | reward | reward, expected | end |",
         "|---|---|---|---|---|---|---|",
         "| 1 | 2 | 5 | 5 | 1 | 1 |  |",
@@ -102,5 +102,5 @@ def test_a_large_observation_is_left_out_of_the_table():
     expected = expected._replace(heads=expected.heads | wide)
     heads = expected.heads | {"obs": wide["obs"] + 1}
     got = TimeStep(**{name: heads.get(name) for name in TimeStep._fields})
-    rows = mismatch(expected, got, ALL).splitlines()
-    assert rows[1] == "| step | action | reward | reward, expected | end |"
+    heading, *_ = mismatch(expected, got, ALL).steps.splitlines()
+    assert heading == "| step | action | reward | reward, expected | end |"

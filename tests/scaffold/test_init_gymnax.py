@@ -89,13 +89,12 @@ def test_an_array_that_differs_is_shown_by_its_first_element_that_does():
     got[0, 0, 1] = np.nextafter(np.float32(0.1), np.float32(1))
     goes_on = np.zeros((1, 1), bool)
     heads = {"obs": want, "terminated": goes_on, "truncated": goes_on}
-    message = autoreset.mismatch(
+    found = autoreset.mismatch(
         autoreset.ExpectedSteps(np.zeros((1, 1)), heads, ~goes_on),
         TimeStep(got, *[None] * 6),
         {"obs": Lockstep()},
     )
-    said, _, _ = message.partition("\n")
-    assert said == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
+    assert found.said == "`obs[1]` is 0.10000001, expected 0.1, at step 1 of lane 0"
 
 
 def test_a_difference_of_the_time_limits_is_said_and_found_by_one_step(empty):

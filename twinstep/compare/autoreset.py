@@ -7,7 +7,7 @@ in which the lane waits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,16 +129,25 @@ def around_ends(
     return part, begin, before
 
 
+class Mismatch(NamedTuple):
+    """The first difference of steps from the expected.
+
+    said: what differs, where, and as if what, in a line. steps: the steps around it, as a table.
+    """
+
+    said: str
+    steps: str = ""
+
+
 def mismatch(
     expected: ExpectedSteps,
     got: TimeStep,
     gates: dict[str, Lockstep],
     lanes: np.ndarray | None = None,
     first: np.ndarray | None = None,
-) -> str:
-    """Describe the first difference of an environment's steps [T, N, ...] from the expected; or "".
+) -> Mismatch | None:
+    """Return the first difference of an environment's steps [T, N, ...] from the expected, if any.
 
-    Its first line says what differs, where, and as if what; the steps around follow it as a table.
     lanes: which lanes of `got` are the recorded ones; all, in order, if None. first: the
     observations [N, ...] at reset, where all of the steps since then are given.
     """
@@ -154,7 +163,7 @@ def mismatch(
         value = np.asarray(heads[name])
         real = value.dtype.kind == want.dtype.kind == "f"
         if value.shape != want.shape or (value.dtype != want.dtype and not real):
-            return (
+            return Mismatch(
                 f"`{name}` is {value.dtype}{list(value.shape)}, expected "
                 f"{want.dtype}{list(want.shape)}"
             )
@@ -167,13 +176,13 @@ def mismatch(
                 where = name
                 worst = (t, lane, *_first(name, want[t, lane], value[t, lane], gate))
     if worst is None:
-        return ""
+        return None
     t, lane, name, want_value, value = worst
     values = f"`{name}` is {text_of(value)}, expected {text_of(want_value)}"
     said = f"{values}, at step {t + 1} of lane {lane}{_after_an_end(expected, t, lane)}"
     if where == "obs" and first is not None:
         said += reset_clues.as_if(expected, np.asarray(heads["obs"]), np.asarray(first))
-    return f"{said}\n{reset_clues.around(expected, heads, t, lane, where)}"
+    return Mismatch(said, reset_clues.around(expected, heads, t, lane, where))
 
 
 def _after_an_end(expected: ExpectedSteps, t: int, lane: int) -> str:
