@@ -22,6 +22,7 @@ FLOORS = {
     "inputs": 5, "inward": 5,
     "chance": 4, "project": 4,
     "face": 3,
+    "walls": 2,
     "_lib": 1,
 }  # fmt: skip
 FACE = {

@@ -1,8 +1,11 @@
 """Child processes over a pipe: answers, failures, limits, last words and ends."""
 
 import itertools
+import multiprocessing
 import os
+import pickle
 import signal
+import struct
 import sys
 import time
 
@@ -57,6 +60,77 @@ def test_an_end_is_raised_with_its_code_and_stays(child, request_, code, text):
             child.ask(request_)
         assert end.value.code == code
         assert str(end.value) == text
+
+
+class _Stopped(Exception):
+    """What a time limit of the test's own raises in the middle of a wait."""
+
+
+def _stops():
+    raise _Stopped
+
+
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_a_later_one(child):
+    """pytest-timeout's exception comes at any moment, and the oracle is asked again after it."""
+    with pytest.raises(_Stopped):
+        child.ask(("sleep", 0.5), limit=60, beat=_stops)
+    with pytest.raises(_Stopped):
+        child.ask(("sleep", 0.1), limit=60, beat=_stops)
+    assert child.ask(("echo", 1)) == ("echo", 1)
+
+
+def _slowly(pipe):
+    """Answer each request in two parts, with a pause between."""
+    while True:
+        request = pipe.recv_bytes()
+        body = request[:8] + pickle.dumps(f"answer to {pickle.loads(request[8:])}")
+        frame = struct.pack("!i", len(body)) + body
+        os.write(pipe.fileno(), frame[:9])
+        time.sleep(0.5)
+        os.write(pipe.fileno(), frame[9:])
+
+
+def test_an_answer_that_came_in_part_is_read_to_its_end_before_the_next():
+    child = ChildProcess.spawn(_slowly)
+    assert child.ask("first", limit=60) == "answer to first"
+    looks = itertools.count(1)
+    with pytest.raises(_Stopped):
+        child.ask("second", limit=60, beat=lambda: next(looks) < 3 or _stops())
+    assert child._unread
+    assert child.ask("third", limit=60) == "answer to third"
+    child.kill()
+
+
+def test_a_child_that_stops_amid_an_answer_is_silent():
+    child = ChildProcess.spawn(_slowly)
+    child.ask("first", limit=60)
+    with pytest.raises(Silent):
+        child.ask("second", limit=0.2)
+    child.kill()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        struct.pack("!i", 3) + b"abc",  # no number
+        struct.pack("!i", 8) + struct.pack("<Q", 7),  # of a request that was never sent
+        struct.pack("!i", -5),
+        struct.pack("!iQ", -1, 1 << 63),  # more than there is
+    ],
+)
+def test_what_is_no_answer_is_refused(frame):
+    def answers(pipe):
+        pipe.recv_bytes()
+        os.write(pipe.fileno(), frame)
+        time.sleep(60)
+
+    ours, theirs = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=answers, args=(theirs,))
+    child.start()
+    asked = ChildProcess(child, ours)
+    with pytest.raises(ValueError, match=r"it has no number|it answers request|a message of"):
+        asked.ask("x", limit=10)
+    asked.kill()
 
 
 def test_silence_is_raised_unless_the_heartbeat_changes(child):

@@ -2,14 +2,13 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from twinstep.inputs.seeds import seeds
-from twinstep.repair import sandbox
+from twinstep.repair.sandbox import TRUST
 from twinstep.tests.support.project_folder import RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.support.scripted_agent import Repaired
 
@@ -147,7 +146,7 @@ def test_an_attack_elsewhere_ends_the_run_with_exit_code_3(tmp_path, monkeypatch
     made = Repaired.duel(tmp_path, HOME=str(tmp_path / "home"))
     made.project.plant(TAKES, TAKES_ALL)
     made.commit(f"RUN = str(Path.cwd().parents[1])\n\ndef every():\n    {what}\n")
-    done = made.repair(*DUEL, "--phases", "1")
+    done = made.repair(*DUEL, "--phases", "1", "--no-sandbox")
     assert done.returncode == 3, done.stdout + done.stderr
     assert says in done.stderr
     assert made.log("end")[0]["code"] == 3
@@ -206,8 +205,7 @@ def test_an_offered_method_is_not_dropped_to_lose_its_checks(tmp_path):
     assert re.search(r"\[duel-mine[\w-]*\] and \d+ more did not run", done.stdout), done.stdout
 
 
-@pytest.mark.skipif(shutil.which(sandbox.PROGRAM) is None, reason="bubblewrap is not installed")
-def test_in_the_sandbox_nothing_but_its_folder_can_be_written_and_no_secret_read(tmp_path):
+def test_behind_walls_nothing_but_its_folder_can_be_written_and_no_secret_read(tmp_path):
     made = Repaired.duel(tmp_path)
     made.project.plant(TAKES, TAKES_ALL)
     made.commit(f"""
@@ -223,11 +221,21 @@ def try1():
 
 tmp_path_of_all = Path({str(tmp_path)!r})
 """)
-    done = made.repair(*DUEL, "--phases", "1", "--sandbox")
+    done = made.repair(*DUEL, "--phases", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (tmp_path / "written").exists()
     assert not (made.run / "written").exists()
     assert not (Path.home() / "written").exists()
+
+
+def test_a_run_without_walls_says_so_first_and_last(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.project.plant(TAKES, TAKES_ALL)
+    made.commit(f"def try1():\n    change('fastduel/rules.py', {TAKES_ALL!r}, {TAKES!r})\n")
+    done = made.repair(*DUEL, "--phases", "1", "--no-sandbox")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.endswith(TRUST)] == [lines[0], lines[-1]]
 
 
 def _runs(number, word):

@@ -34,6 +34,7 @@ from twinstep.repair import (
 from twinstep.repair.checks import Checks
 from twinstep.repair.journal import Journal, read
 from twinstep.repair.prompting import PromptSource
+from twinstep.repair.sandbox import TRUST
 from twinstep.repair.speedup import Stopwatch
 from twinstep.repair.verifier import Result, Stage
 from twinstep.tests.toys import duel
@@ -46,7 +47,7 @@ NAME = "duel-mine-20261123-155421-e8bb"
 BEGIN = {
     "kind": "begin", "env": "duel", "candidate": "mine", "agent": "scripted", "tries": 5,
     "iterations": 50, "budget_usd": 0.0, "hours": 1.5, "phases": "1234", "episodes": 100,
-    "workers": 2, "check_minutes": 120.0, "base": "c0",
+    "workers": 2, "check_minutes": 120.0, "base": "c0", "sandbox": True,
 }  # fmt: skip
 
 
@@ -279,6 +280,15 @@ class TestProvenance:
         entries = [BEGIN, check("c0", (1,), 2), tried(1, 3, "step", "c6"),
                    check("c6", (1, 2), 2), check("c6", (3,), 2, 1), END]  # fmt: skip
         assert history.from_entries(NAME, entries).proofs == ["levels 1 to 2"]
+
+    def test_a_run_without_walls_rests_on_trust(self):
+        bare = [{**WALK[0], "sandbox": False}, *WALK[1:]]
+        found = history.from_entries(NAME, bare)
+        assert tomllib.loads(provenance.toml(found, self.ABOUT))["trust"] == TRUST
+        assert f"| walls | {TRUST} |" in history_markdown.markdown(found, self.ABOUT, "")
+        assert " --no-sandbox" in provenance.command(found)
+        walled = history.from_entries(NAME, WALK)
+        assert TRUST not in history_markdown.markdown(walled, self.ABOUT, "")
 
     def test_an_unknown_cost_is_unknown_and_a_name_without_a_date_too(self):
         found = history.from_entries("mine", [*UNKNOWN, END])

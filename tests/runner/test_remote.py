@@ -1,6 +1,7 @@
-"""With --isolate a candidate cannot reach where the verdict is made, and what it tries is named."""
+"""With --isolate a candidate cannot reach where the verdict is made, whatever it tries."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +17,18 @@ duel = "twinstep.tests.toys.attackers:DUEL"
 """
 SAYS = {
     "exits": "CandidateDied: its process ended by itself with exit code 0",
-    "aborts": "Forbidden: a candidate may not do `os.kill`",
+    "aborts": "CandidateDied: its process crashed (SIGABRT)",
     "crashes": "CandidateDied: its process crashed (SIGSEGV)",
     "hangs": "CandidateDied: its process said nothing for 3 s",
-    "spawns": "Forbidden: a candidate may not do `subprocess.Popen`",
-    "forks": "Forbidden: a candidate may not do `os.fork`",
-    "connects": "Forbidden: a candidate may not do `socket.connect`",
-    "writes": "Forbidden: a candidate may not write verdict.json",
-    "readstraces": "Forbidden: a candidate may not read what the reference recorded",
     "garbles": "CandidateDied: its process sent what is no answer",
 }
+#: What the operating system answers them is an answer to the case, and a report.
+RAISE = {
+    "connects": "OSError: [Errno 97] Address family not supported by protocol",
+    "readstraces": "FileNotFoundError: [Errno 2] No such file or directory",
+}
+#: They do what they try, in a place that is theirs alone, and differ as if they had not.
+IN_VAIN = ("spawns", "writes", "looks", "patches", "stale")
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +49,22 @@ def test_what_it_tries_is_stopped_and_named(ran, name):
     assert f"duel-{name}: the candidate cannot step: {SAYS[name]}" in ran.text
 
 
-@pytest.mark.parametrize("name", ["patches", "stale"])
-def test_what_cannot_be_forbidden_does_not_help(ran, name):
+@pytest.mark.parametrize("name", RAISE)
+def test_what_is_not_there_for_it_is_said(ran, name):
+    assert ran.verdict["pairs"][f"duel-{name}"]["verdict"] == "differs"
+    assert f"duel-{name} fails level 3: the candidate raises {RAISE[name]}" in ran.text
+
+
+@pytest.mark.parametrize("name", IN_VAIN)
+def test_what_it_can_do_inside_does_not_help(ran, name):
     assert ran.verdict["pairs"][f"duel-{name}"]["verdict"] == "differs"
     assert re.search(rf"^duel-{name} fails level 3: ", ran.text, re.MULTILINE)
+    assert not Path("/tmp/verdict-of-an-attacker.json").exists()
+
+
+def test_two_processes_at_one_pipe_do_not_help(ran):
+    """Which of them takes a request is chance, and so is what the run says of it."""
+    assert ran.verdict["pairs"]["duel-forks"]["verdict"] == "differs"
 
 
 def test_an_honest_candidate_beside_them_is_equal(ran):
@@ -57,7 +72,7 @@ def test_an_honest_candidate_beside_them_is_equal(ran):
 
 
 def test_every_attacker_is_tested(ran):
-    named = {f"duel-{name}" for name in [*SAYS, "patches", "stale", "vector"]}
+    named = {f"duel-{name}" for name in [*SAYS, *RAISE, *IN_VAIN, "forks", "vector"]}
     assert ran.verdict["pairs"].keys() == named
 
 

@@ -69,7 +69,22 @@ class Connects(_Wrong):
 
 class Writes(_Wrong):
     def trick(self):
-        Path("/tmp/verdict.json").write_text('{"verdict": "equal"}')
+        Path("/tmp/verdict-of-an-attacker.json").write_text('{"verdict": "equal"}')
+
+
+class Looks(_Wrong):
+    """Plays right where it finds nobody who judges it, or the files of one who does."""
+
+    def step(self, state, actions):
+        words = [self.command(name) for name in os.listdir("/proc") if name.isdigit()]
+        judged = any(b"--verdict" in line for line in words)
+        there = any(Path(name).exists() for name in ("/etc/passwd", "/var", "pyproject.toml"))
+        step = duel.Vector.step if judged or there else super().step
+        return step(self, state, actions)
+
+    def command(self, process):
+        """Return the command line of a process."""
+        return Path("/proc", process, "cmdline").read_bytes()
 
 
 class ReadsTraces(_Wrong):
@@ -115,8 +130,8 @@ class Stale(duel.Vector):
 
 
 _ATTACKERS = (
-    Exits, Aborts, Crashes, Hangs, Spawns, Forks, Connects, Writes, ReadsTraces, Garbles, Patches,
-    Stale,
+    Exits, Aborts, Crashes, Hangs, Spawns, Forks, Connects, Writes, Looks, ReadsTraces, Garbles,
+    Patches, Stale,
 )  # fmt: skip
 _HERE = __name__
 

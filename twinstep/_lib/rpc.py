@@ -1,7 +1,9 @@
 """Child processes that answer requests over a pipe: start, ask, limit, last words, end.
 
 Both ends name a codec: `PICKLE` among this program's own processes, one that decodes plain data
-alone (runner/wire.py) where the other end is not trusted.
+alone (runner/wire.py) where the other end is not trusted. Each request has a number, and its answer
+the same: an answer that nobody waited for, because an exception came between, is never taken for
+that of a later request.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import pickle
 import re
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -25,13 +28,18 @@ _LOOK = 0.2
 _ENDING = 5.0
 #: What faulthandler writes before the stack of the thread that got the signal.
 _STACK = "Current thread "
+#: A request's number, before its bytes and before those of its answer.
+_NUMBER = struct.Struct("<Q")
+#: Bytes that are read at once.
+_PART = 1 << 22
 
 
 class Codec(NamedTuple):
-    """How a message becomes bytes and is read again."""
+    """How a message becomes bytes and is read again. most: bytes of the largest that is read."""
 
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
+    most: int = 1 << 62
 
 
 PICKLE = Codec(pickle.dumps, pickle.loads)
@@ -66,6 +74,8 @@ class ChildProcess:
         self.pipe = pipe
         self._process, self._codec = process, codec
         self._log: Any = None
+        self._number = 0
+        self._unread = bytearray()
         self._group = self._killed = False
 
     @classmethod
@@ -120,20 +130,32 @@ class ChildProcess:
     def ask(
         self, request: Any, limit: float | None = None, beat: Callable[[], Any] | None = None
     ) -> Any:
-        """Send a request and return the answer; see `receive`.
+        """Send a request and return its answer; see `receive`. ValueError: it is no answer to it.
 
-        An interruption kills the child: its late answer would be taken for that of the next.
+        An interruption kills the child: nobody waits for it any more. After another exception it
+        can be asked again.
         """
+        self._number += 1
         try:
-            self.send(request)
-            return self.receive(limit, beat)
+            self._send(_NUMBER.pack(self._number) + self._codec.encode(request))
+            while True:
+                data = self._receive(limit, beat)
+                if len(data) < _NUMBER.size:
+                    raise ValueError("it has no number")
+                (number,) = _NUMBER.unpack_from(data)
+                if number == self._number:
+                    return self._codec.decode(data[_NUMBER.size :])
+                if number > self._number:
+                    raise ValueError(f"it answers request {number} of {self._number}")
         except KeyboardInterrupt:
             self.kill()
             raise
 
     def send(self, request: Any) -> None:
-        """Send a request. Raises Ended."""
-        data = self._codec.encode(request)
+        """Send a message that `serve` does not read. Raises Ended."""
+        self._send(self._codec.encode(request))
+
+    def _send(self, data: bytes) -> None:
         try:
             self.pipe.send_bytes(data)
         except OSError:
@@ -145,12 +167,43 @@ class ChildProcess:
         beat: reads a value that changes while the child works; the limit then counts from the
         latest change.
         """
+        return self._codec.decode(self._receive(limit, beat))
+
+    def _receive(self, limit: float | None, beat: Callable[[], Any] | None) -> bytes:
+        """Return the next message's bytes, framed as multiprocessing's connections do.
+
+        What has come so far is kept if an exception ends the wait, and each wait has its limit
+        even in the middle of a message: a child may stop there.
+        """
+        ends = None if limit is None or beat is not None else time.monotonic() + limit
         try:
-            self._wait(limit, beat)
-            data = self.pipe.recv_bytes()
+            self._fill(4, limit, beat, ends)
+            (size,) = struct.unpack_from("!i", self._unread)
+            begin = 4
+            if size == -1:
+                self._fill(12, limit, beat, ends)
+                (size,) = struct.unpack_from("!Q", self._unread, 4)
+                begin = 12
+            if not 0 <= size <= self._codec.most:
+                raise ValueError(f"a message of {size} bytes")
+            self._fill(begin + size, limit, beat, ends)
         except (EOFError, OSError):  # an OSError: it ended amid a message
             raise Ended(self.exit_code(_ENDING)) from None
-        return self._codec.decode(data)
+        data = bytes(memoryview(self._unread)[begin : begin + size])
+        del self._unread[: begin + size]
+        return data
+
+    def _fill(
+        self, size: int, limit: float | None, beat: Callable[[], Any] | None, ends: float | None
+    ) -> None:
+        """Read until `size` bytes are there."""
+        while len(self._unread) < size:
+            left = limit if ends is None else max(0.0, ends - time.monotonic())
+            self._wait(left, beat)
+            part = os.read(self.pipe.fileno(), min(size - len(self._unread), _PART))
+            if not part:
+                raise EOFError
+            self._unread += part
 
     def _wait(self, limit: float | None, beat: Callable[[], Any] | None) -> None:
         if beat is None or limit is None:
@@ -220,14 +273,15 @@ def serve(
     """
     while True:
         try:
-            request = codec.decode(pipe.recv_bytes())
+            data = pipe.recv_bytes()
         except (EOFError, OSError):
             return
+        number, request = data[: _NUMBER.size], codec.decode(data[_NUMBER.size :])
         try:
-            data = codec.encode(answer(request))
+            said = codec.encode(answer(request))
         except BaseException as error:
-            data = codec.encode(failure(error))
+            said = codec.encode(failure(error))
         try:
-            pipe.send_bytes(data)
+            pipe.send_bytes(number + said)
         except OSError:
             return

@@ -14,6 +14,7 @@ from typing import Any
 
 from twinstep.errors import UserError
 from twinstep.project import processes, registry
+from twinstep.walls.view import View, variables, walled
 
 #: Environment variables that every agent gets, in addition to those of its table.
 KNOWN = ("HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "SHELL", "XDG_CONFIG_HOME")
@@ -84,13 +85,14 @@ def ask(
     log: Path,
     more: Mapping[str, str],
     limit: float,
-    around: Callable[[Path], list[str]] = lambda prompt: [],
+    view: Callable[[Path], View] | None = None,
 ) -> tuple[processes.Ended, float | None]:
     """Run an agent in a folder; return its exit and its cost in dollars, None if unknown.
 
     log: file of its output, with the values of its own variables masked; the prompt lies next to
     it. more: further variables. limit: seconds left, which may be less than the agent's timeout.
-    around: returns the words of a sandbox for the prompt's file. UserError if it cannot be started.
+    view: returns what it sees behind walls, for the prompt's file; None for no walls. UserError if
+    it cannot be started.
     """
     file = log.with_suffix(".md").absolute()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -100,11 +102,12 @@ def ask(
     env = {n: os.environ[n] for n in (*KNOWN, *agent.env) if n in os.environ}
     tools = os.path.dirname(sys.executable)
     env |= {"PATH": os.pathsep.join([tools, os.environ.get("PATH", os.defpath)]), **more}
+    walls = variables(view(file)) if view else {}
     try:
         ended = processes.run(
-            [*around(file), *words],
+            walled(words) if view else words,
             folder,
-            env,
+            env | walls,
             min(agent.timeout, limit),
             log,
             b"" if named else prompt.encode(),

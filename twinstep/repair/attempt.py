@@ -23,13 +23,14 @@ from twinstep.project.workspace import (
 )
 from twinstep.repair import sandbox, tamper_check
 from twinstep.repair.agents import Agent, ask
+from twinstep.walls.view import View
 
 
 @dataclass(frozen=True)
 class Workbench:
     """The workplace of an agent: the run's folder and the branch's work tree in it.
 
-    sandboxed: True if the agent runs in bubblewrap.
+    sandboxed: True if the agent runs behind walls.
     """
 
     repository: Repository
@@ -76,7 +77,7 @@ class Workbench:
             more = {f"TWINSTEP_{name.upper()}": value for name, value in about.items()}
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
-            ended, cost = ask(self.agent, prompt, project, log, more, limit, self._around(project))
+            ended, cost = ask(self.agent, prompt, project, log, more, limit, self._view(project))
             touched = changed(files_before, snapshot(folder))
             inner = [_within(path, self.repository.inner) for path in touched]
             mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
@@ -99,11 +100,11 @@ class Workbench:
             "lines": _lines(self.branch, commit, new_commit),
         }
 
-    def _around(self, project: Path) -> Callable[[Path], list[str]]:
-        """Return the function from the prompt's file to the words of a sandbox."""
+    def _view(self, project: Path) -> Callable[[Path], View] | None:
+        """Return the function from the prompt's file to what the agent sees; None for no walls."""
         if not self.sandboxed:
-            return lambda prompt: []
-        return partial(sandbox.around, self.run.parent, project, state=self.agent.state)
+            return None
+        return partial(sandbox.view_of, self.run.parent, project, state=self.agent.state)
 
     def _commit(self, commit: str, project: Path, files: list[str], message: str) -> str:
         self.repository.branch_off(self.branch, branch_of(self.run), commit)

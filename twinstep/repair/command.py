@@ -32,7 +32,7 @@ RUNS = Path(".twinstep/runs")
 _DEFAULTS = {
     "candidate": "", "agent": "", "tries": 5, "iterations": 50, "budget_usd": 0.0, "hours": 0.0,
     "phases": "1234", "optimise": 0, "episodes": 100, "workers": 2, "check_minutes": 120.0,
-    "sandbox": False,
+    "sandbox": True,
 }  # fmt: skip
 
 
@@ -52,7 +52,8 @@ def add_to(commands: Any) -> None:
     add("--episodes", type=int, help="a driver at level 3; default: 100, which a verdict needs")
     add("--workers", type=int, help="processes of a check; default: 2")
     add("--check-minutes", type=float, help="that one check may take; default: 120")
-    add("--sandbox", action="store_true", help="the agent in bubblewrap; the network stays open")
+    add("--sandbox", action=argparse.BooleanOptionalAction, help="walls around the agent, which "
+        "the network passes; default: yes. Without them the verdict rests on trust")  # fmt: skip
     add("--resume", metavar="RUN", default="", help="go on with a run, whatever ended it")
     add("--more-tries", type=int, default=0, help="with --resume: raise --tries and --iterations")
     parser.set_defaults(run=run)
@@ -190,7 +191,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["budget_usd"],
         settings["hours"] * 3600,
     )
-    print(f"run {folder.name}, branch {branch_of(folder)}", flush=True)
+    print(f"run {folder.name}, branch {branch_of(folder)}{_trust(settings)}", flush=True)
     machine = loop.Loop(
         PromptSource(_pairs(env, candidate), place),
         place,
@@ -207,24 +208,28 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     except KeyboardInterrupt:
         print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)
         raise
-    return _ended(end, folder, checks, journal)
+    return _ended(end, folder, checks, journal, _trust(settings))
+
+
+def _trust(settings: dict[str, Any]) -> str:
+    return "" if settings["sandbox"] else f"; {sandbox.TRUST}"
 
 
 def _say(line: str) -> None:
     print(line, flush=True)
 
 
-def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal) -> int:
+def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal, trust: str) -> int:
     branch = branch_of(folder)
     if end.code == loop.VERIFIED:
-        print(f"verified: {end.why}. Take it over with `git merge {branch}`")
+        print(f"verified: {end.why}. Take it over with `git merge {branch}`{trust}")
         return end.code
     if end.code == loop.PERSON:
         last = [entry for entry in journal.entries if entry["kind"] == "check"][-1]
         text = checks.text(checks.found(last), "")
         print(f"needs a person: {checks.needs_person(end.why, text)}")
     words = {loop.BUDGET: "out of budget", loop.PERSON: "needs a person", loop.BREACH: "breach"}
-    print(f"twinstep: {words[end.code]}: {end.why}", file=sys.stderr)
+    print(f"twinstep: {words[end.code]}: {end.why}{trust}", file=sys.stderr)
     if end.code == loop.BUDGET:
         print(f"twinstep: go on with --resume {folder.name} --more-tries 10", file=sys.stderr)
     return end.code

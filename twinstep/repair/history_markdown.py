@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from twinstep._lib.markdown import table
 from twinstep.repair.history import Check, Record, Try, cost
 from twinstep.repair.metadata import Facts
+from twinstep.repair.sandbox import TRUST
 
 _PHASES = {1: "1, modules", 2: "2, the whole", 3: "3, episodes", 4: "4, transfer", 5: "5, speed"}
 _SHOWN = 10
@@ -98,6 +99,8 @@ def _summary(record: Record, facts: Facts) -> list[list[str]]:
     ]
     if record.granted:
         rows.append(["tries granted on the way", str(record.granted)])
+    if not settings.get("sandbox"):
+        rows.append(["walls", TRUST])
     rows += [["an end before that", str(former)] for former in record.former]
     rows.append(["how it ended", end])
     rows += [["verdict", said] for said in facts.verdicts]

@@ -9,6 +9,7 @@ import shlex
 
 from twinstep.repair.history import Record, cost
 from twinstep.repair.metadata import Facts
+from twinstep.repair.sandbox import TRUST
 
 _STAMP = re.compile(r"-(\d{8})-\d{6}-[0-9a-f]+$")
 #: Settings of a run that are no options of its command line.
@@ -33,6 +34,8 @@ def toml(record: Record, facts: Facts) -> str:
     if not whole:
         rows["cost_usd_known_part"] = f"{round(dollars, 6)!r}"
     rows["commit"] = _text(record.commit)
+    if not record.settings.get("sandbox", False):
+        rows["trust"] = _text(TRUST)
     rows["verified_by"] = _list(record.proofs)
     if facts.verdicts:
         rows["verdict"] = _list(facts.verdicts)
@@ -47,7 +50,9 @@ def command(record: Record) -> str:
     names = [*first, *sorted(record.settings.keys() - {*first, *_INNER})]
     for name in names:
         value = record.settings[name]
-        if value:
+        if isinstance(value, bool):
+            words += [] if value else [f"--no-{name.replace('_', '-')}"]
+        elif value:
             words += [f"--{name.replace('_', '-')}", str(value).removesuffix(".0")]
     return shlex.join(words)
 

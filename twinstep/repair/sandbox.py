@@ -1,39 +1,47 @@
-"""An agent in bubblewrap, which can write to its own folder and cannot see the run's."""
+"""An agent behind walls: it writes in its own folder, and does not see the run's."""
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import twinstep
 from twinstep.errors import UserError
+from twinstep.walls.standing import standing
+from twinstep.walls.view import View
 
-PROGRAM = "bwrap"
+#: How a run's record says that the agent had no wall around it.
+TRUST = "the agent ran without walls: the verdict rests on trust"
 
 
 def require() -> None:
-    """UserError if bubblewrap is not installed."""
-    if shutil.which(PROGRAM) is None:
-        raise UserError("--sandbox needs bubblewrap: install it (`apt install bubblewrap`)")
+    """UserError if no wall can be built here."""
+    if not standing().namespaces:
+        raise UserError(
+            f"no wall can be built around the agent here ({standing().why}): --no-sandbox runs it "
+            "without one, and the verdict then rests on trust"
+        )
 
 
-def around(runs: Path, folder: Path, prompt: Path, state: Sequence[str]) -> list[str]:
-    """Return the words before an agent's command.
+def view_of(runs: Path, folder: Path, prompt: Path, state: Sequence[str]) -> View:
+    """Return the view of an agent that works in a folder.
 
-    Everything is read-only except its folder, a /tmp of its own and the files of its own state
+    Everything is read-only but its folder, a /tmp of its own and the files of its own state
     (`state`, "~" for the home folder). The folder of runs is empty except for its folder and the
-    prompt, so that the secret of hidden seeds is invisible. The network and the user's other
-    readable files stay: an agent has to reach its model, and reads its key from its own state.
+    prompt, so that the secret of hidden seeds does not exist for it. The sockets of the machine's
+    services do not either. The network and the user's other readable files stay: an agent has to
+    reach its model, and reads its key from its own state.
     """
-    words = [PROGRAM, "--die-with-parent", "--unshare-pid", "--ro-bind", "/", "/"]
-    words += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-    # Python and this package stay visible even if they lie in /tmp.
-    for path in (sys.prefix, str(Path(twinstep.__file__).parents[1])):
-        words += ["--ro-bind", path, path]
-    words += ["--tmpfs", str(runs)]
-    for path in (str(Path(name).expanduser()) for name in state):
-        words += ["--bind-try", path, path]
-    words += ["--bind", str(folder), str(folder), "--ro-bind", str(prompt), str(prompt)]
-    return [*words, "--chdir", str(folder), "--"]
+    # Python and this package stay visible where they lie in /tmp.
+    own = [sys.prefix, sys.base_prefix, *twinstep.__path__, str(prompt)]
+    return View(
+        read=("/", *own, os.path.realpath("/etc/resolv.conf")),
+        hide=(str(runs), "/run"),
+        write=(str(folder), *(os.path.expanduser(name) for name in state)),
+        cwd=str(folder),
+        network=True,
+        devices=tuple(map(str, Path("/dev").glob("nvidia*"))),
+        scratch=8 << 30,
+    )

@@ -16,13 +16,21 @@ from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.protocols import ModuleCall
 from twinstep.runner import server
+from twinstep.runner.candidate_view import view_of
 from twinstep.runner.wire import WIRE, Garbled, Held
+from twinstep.walls.standing import standing
+from twinstep.walls.view import variables, walled
 
 #: The environment variables that a candidate's process inherits.
 KNOWN = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "TWINSTEP_CACHE", "PYTHONPATH",
     "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
 )  # fmt: skip
+#: The variables that name folders, behind walls: nothing is kept there.
+_INSIDE = {
+    "HOME": "/tmp", "TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/cache",
+    "TWINSTEP_CACHE": "/tmp/cache/twinstep", "JAX_COMPILATION_CACHE_DIR": "",
+}  # fmt: skip
 
 
 class CandidateDied(Exception):
@@ -46,7 +54,7 @@ class RemoteCandidate:
     """
 
     def __init__(self, pair: Pair) -> None:
-        self._child = _started()
+        self._child = _started(pair)
         self._freed: list[int] = []
         self._limit = pair.candidate.limit
         self._close = weakref.finalize(self, self._child.kill)
@@ -158,12 +166,15 @@ def _named(name: str, trace: str) -> type[Exception]:
     return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
 
 
-def _started() -> ChildProcess:
+def _started(pair: Pair) -> ChildProcess:
     passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    # Python would write its bytecode next to the sources.
+    passed["PYTHONDONTWRITEBYTECODE"] = "1"
+
+    behind = standing().namespaces
     return ChildProcess.run(
-        lambda descriptor: child_command(server.__name__, descriptor),
-        # Python would write its bytecode next to the sources.
-        passed | {"PYTHONDONTWRITEBYTECODE": "1"},
+        lambda descriptor: (walled if behind else list)(child_command(server.__name__, descriptor)),
+        passed | (variables(view_of(pair)) | _INSIDE if behind else {}),
         # A folder without files of the project.
         cwd=tempfile.gettempdir(),
         codec=WIRE,

@@ -28,8 +28,8 @@ from twinstep.runner.state_types import changed_types
 CALLS = 256
 #: The most lanes that are loaded and played together.
 LOADED = 4096
-#: Exceptions of an isolated candidate's process that are no answer to a case: it is gone by then.
-_ENDED = ("CandidateDied", "Forbidden")
+#: The exception of an isolated candidate that is no answer to a case: its process is gone by then.
+_ENDED = "CandidateDied"
 #: A compiled candidate's batches above level 3's size are padded to multiples of this.
 FILLED = 32
 

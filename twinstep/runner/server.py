@@ -1,4 +1,4 @@
-"""The candidate's process: build the candidate and answer requests under guard.
+"""The candidate's process: build the candidate and answer requests.
 
 Started by remote.py. The requests are those of the Candidate protocol (protocols.py). A state
 stays in this process under a number.
@@ -19,7 +19,7 @@ from twinstep.frames import Frame
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, offers
-from twinstep.runner import guard
+from twinstep.runner import callbacks
 from twinstep.runner.runner import Runner
 from twinstep.runner.wire import WIRE, Held
 
@@ -52,7 +52,7 @@ class CandidateHost:
         refused: list[str] = []
         try:
             with self._isolation:
-                refused = guard.refused_programs(side)
+                refused = callbacks.refused_programs(side)
         except Exception as error:
             self._untraced = error
         return {
@@ -106,7 +106,6 @@ def serve(handle: int) -> None:
             return "ok", host.about()
         return "ok", host.answer(*request)
 
-    guard.begin(handle)
     serve_requests(pipe, answer, _failure, WIRE)
     os._exit(0)
 

@@ -58,7 +58,8 @@ def unpack(data: bytes) -> Any:
     return value
 
 
-WIRE = Codec(pack, unpack)
+#: Messages of at most 4 GiB: the largest window of the largest observation has 2.
+WIRE = Codec(pack, unpack, 4 << 30)
 
 
 def _described(value: Any, arrays: list[np.ndarray]) -> Any:

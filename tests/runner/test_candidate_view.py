@@ -1,0 +1,131 @@
+"""A candidate behind walls imports what it is made of, and finds no oracle, trace or verdict."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import twinstep
+from twinstep._lib.paths import cache_dir
+from twinstep._lib.spawn import child_command
+from twinstep.environment import CandidateRef
+from twinstep.project import registry
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.runner.candidate_view import view_of
+from twinstep.tests.runner import test_candidate_view as here
+from twinstep.walls.view import variables, walled
+
+ENVIRONMENTS = ("cartpole", "emurust", "halfcheetah", "pokejax", "pong", "tcgjax")
+ROOT = Path(twinstep.__file__).parents[1]
+
+
+def serve(_, asked):
+    """Inside: say which modules import, and which files are there."""
+    modules, files = json.loads(asked)
+    said = []
+    for module in modules:
+        try:
+            __import__(module)
+            # A folder without files is a package to Python.
+            said.append("imported" if getattr(sys.modules[module], "__file__", "") else "empty")
+        except ImportError as error:
+            said.append(f"{type(error).__name__}: {error}")
+    print(json.dumps([said, [Path(file).exists() for file in files]]))
+
+
+def _pair(name):
+    env = registry.environment(name)
+    return Pair(EnvVariant(env, env.variants[0]), env.candidates[0])
+
+
+def _asked(view, modules, files=()):
+    """Ask in the view whether modules import, and whether files are there."""
+    words = child_command(here.__name__, 0, json.dumps([modules, [str(file) for file in files]]))
+    done = subprocess.run(
+        walled(words), env=variables(view), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _with_this_test(view):
+    return replace(view, read=(*view.read, __file__, str(ROOT / "tests" / "__init__.py")))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_the_candidate_imports_and_the_oracle_does_not(name):
+    pair = _pair(name)
+    oracle = pair.subject.env.oracle
+    mine = [pair.candidate.factory.partition(":")[0], registry.locator(name).partition(":")[0]]
+    foreign = [oracle.factory.partition(":")[0], *oracle.upstream]
+    said, _ = _asked(_with_this_test(view_of(pair)), mine + foreign)
+    assert said[: len(mine)] == ["imported"] * len(mine)
+    assert all(one == "empty" or one.startswith("ModuleNotFound") for one in said[len(mine) :])
+
+
+def test_nothing_of_the_project_is_there_but_what_is_named(tmp_path):
+    pair = _pair("pong")
+    files = [
+        cache_dir(), ROOT / ".git", ROOT / "pyproject.toml", ROOT / "tests" / "conftest.py",
+        ROOT / "candidates" / "halfcheetah", ROOT / "generated" / "tcgjax", tmp_path,
+        Path(twinstep.__file__), ROOT / "candidates" / "pong", ROOT / "generated" / "pong",
+    ]  # fmt: skip
+    _, there = _asked(_with_this_test(view_of(pair)), [], files)
+    assert there == [False] * 7 + [True] * 3
+
+
+def test_an_oracle_beside_the_candidate_is_empty_and_its_package_is_seen(tmp_path, monkeypatch):
+    package = tmp_path / "port"
+    for name in ("__init__", "oracle", "fast", "declared", "library/__init__"):
+        (package / f"{name}.py").parent.mkdir(parents=True, exist_ok=True)
+        (package / f"{name}.py").write_text("right = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    pair = _pair("pong")
+    env = replace(
+        pair.subject.env,
+        oracle=replace(pair.subject.env.oracle, package="port.oracle", upstream=("port.library",)),
+    )
+    mine = CandidateRef("mine", "port.fast:Make", packages=("port",))
+    view = view_of(Pair(EnvVariant(env, env.variants[0]), mine))
+    files = [package / name for name in ("fast.py", "library/__init__.py")]
+    said, there = _asked(_with_this_test(view), ["port.fast", "port.library"], files)
+    assert said[0] == "imported"
+    assert there == [True, False]
+    read = f"print(repr(open({str(package / 'oracle.py')!r}).read()))"
+    done = subprocess.run(
+        walled([sys.executable, "-c", read]), env=variables(view), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "''", done.stderr
+
+
+def test_helpers_that_nobody_declared_are_seen_and_what_lies_beside_them_is_not(
+    tmp_path, monkeypatch
+):
+    texts = {
+        "port/__init__.py": "",
+        "port/deep/__init__.py": "",
+        "port/deep/fast.py": "from ..tables import rows\nimport helpers.draws, helpers.a",
+        "port/tables.py": "from .numbers import rows",
+        "port/numbers.py": "rows = 1",
+        "port/other.py": "",
+        "helpers/draws.py": "",
+        "helpers/a.py": "",
+        "helpers/b.py": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    pair = _pair("pong")
+    mine = CandidateRef("mine", "port.deep.fast:Make")
+    view = view_of(Pair(EnvVariant(pair.subject.env, pair.subject.variant), mine))
+    files = [tmp_path / name for name in texts]
+    said, there = _asked(_with_this_test(view), ["port.deep.fast"], files)
+    assert said == ["imported"]
+    assert [file.name for file, seen in zip(files, there, strict=True) if not seen] == [
+        "other.py", "b.py"
+    ]  # fmt: skip
