@@ -158,7 +158,7 @@ def test_what_a_process_left_behind_is_ended_and_counted(tmp_path):
     made = Repaired.duel(tmp_path)
     made.project.plant(TAKES, TAKES_ALL)
     made.commit(f"import subprocess\n\ndef try1():\n    {start}\n")
-    done = made.repair(*DUEL, "--phases", "1", "--iterations", "1")
+    done = made.repair(*DUEL, "--phases", "1", "--iterations", "1", "--no-sandbox")
     assert done.returncode == 1, done.stdout + done.stderr
     assert made.log("try")[0]["leftovers"] == 1
     assert "1 processes left behind were ended" in done.stdout

@@ -20,8 +20,9 @@ from twinstep.cli import main
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project import registry
+from twinstep.project.commits import Commits
 from twinstep.project.processes import Ended
-from twinstep.project.workspace import Repository
+from twinstep.project.repository import Repository
 from twinstep.repair import (
     attempt,
     history,
@@ -53,7 +54,7 @@ BEGIN = {
 
 def check(commit, levels, passed, failed=0, skipped=0, **other):
     made = {
-        "kind": "check", "commit": commit, "stage": Stage(levels).name,
+        "kind": "check", "commit": commit, "files": f"f{commit[1:]}", "stage": Stage(levels).name,
         "phase_levels": list(levels), "seeds": "public", "isolated": True,
         "good": not failed and passed > 0, "passed": passed, "skipped": skipped,
         "failed": [f"test_{n}" for n in range(failed)], "why": {}, "trouble": "",
@@ -73,7 +74,7 @@ def tried(number, phase, module, commit, cost=0.25, **other):
     return made | other
 
 
-END = {"kind": "end", "code": 0, "why": "every check passed", "commit": "c6"}
+END = {"kind": "end", "code": 0, "why": "every check passed", "commit": "c6", "files": "f6"}
 WALK = [
     BEGIN,
     check("c0", (1,), 2, 2),
@@ -86,7 +87,7 @@ WALK = [
     {"kind": "regression", "reports": ["aa", "bb"], "commit": "c4"},
     tried(3, 3, "step", "c5", seconds=3700.0),
     check("c5", (1, 2, 3), 3, trouble="refused before it was run: a.py|1: opens\na file"),
-    {"kind": "end", "code": 2, "why": "step still fails", "commit": "c5"},
+    {"kind": "end", "code": 2, "why": "step still fails", "commit": "c5", "files": "f5"},
     {"kind": "more", "tries": 7},
     tried(4, 3, "step", "c6"),
     check("c6", (1, 2, 3), 10),
@@ -272,6 +273,7 @@ class TestProvenance:
             "undone": 1,
             "cost_usd": 0.7623,
             "commit": "c6",
+            "files_sha256": "f6",
             "verified_by": ["levels 1 to 3"],
             "verdict": ["duel-mine: equal"],
         }
@@ -381,9 +383,10 @@ class TestCommand:
         assert (about.contract, about.verdicts) == ("duel-v0", ())
 
 
-def git(folder, *args):
+def git(folder, *args, data=None):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
-    done = subprocess.run(["git", *who, *args], cwd=folder, check=True, capture_output=True)
+    words = ["git", *who, *args]
+    done = subprocess.run(words, cwd=folder, check=True, capture_output=True, input=data)
     return done.stdout.decode().strip()
 
 
@@ -409,7 +412,11 @@ def test_lines_are_those_of_the_candidates_files_in_the_commits(inner, project, 
     last = committed(place, a_py=b"1\n", b_py=b"1\n2\n3", d_py=b"\0\n\n\n")
     (place / "fast" / "a.py").write_text("not committed\n" * 9)
     entries = [BEGIN | {"base": base}, tried(1, 3, "step", last)]
-    about = metadata.find(history.from_entries(NAME, entries), place)
+    run = project / "run"
+    run.mkdir()
+    own = Commits.of(run / attempt.COMMITS, Repository.here(), base)
+    git(own.folder, "unpack-objects", "-q", data=Repository.here().pack(last))
+    about = metadata.find(history.from_entries(NAME, entries), run)
     assert about.lines == (3, 4)
     text = rendered(entries, about)
     assert row(text, "lines of the candidate at the end") == "4 (3 when it began)"
@@ -451,13 +458,14 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         return Ended(0, 2.0, False, number, ""), 0.5
 
     monkeypatch.setattr(attempt, "ask", ask)
-    monkeypatch.setattr(attempt.tamper_check, "watched", lambda repository, run: [])
+    monkeypatch.setattr(attempt.tamper_check, "watched", lambda root, run: [])
     found = [{f"t{n}": "failed" if n < fails else "passed" for n in range(4)} for fails in (1, 2)]
     results = [Result(tests, dict.fromkeys(tests, "it fails")) for tests in found]
     run = project / ".twinstep" / "runs" / "real"
     env = registry.environment("duel")
-    bench = attempt.Workbench(Repository.here(), run, env.candidates[0], None)
     run.mkdir()
+    commits = Commits.of(run / attempt.COMMITS, Repository.here(), base)
+    bench = attempt.Workbench(project, commits, run, env.candidates[0], None)
     journal = Journal(run)
     journal.done("begin", lambda: {**BEGIN, "base": base})
     pairs = registry.pairs(registry.EnvVariant(env, env.variants[0]), ["mine"])
@@ -466,7 +474,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     made = loop.Loop(
         PromptSource(pairs, bench), bench, checks, stopwatch, journal, loop.Limits(), (2,), print
     )
-    bench.repository.branch_off(bench.branch, attempt.branch_of(run), base)
+    bench.show(base)
     # The agent changes what is not its own in each try: after the second one it is over.
     assert made.run().code == loop.BREACH
     entries = read(run / "log.jsonl")

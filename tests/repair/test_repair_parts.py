@@ -3,7 +3,9 @@
 import ctypes
 import fcntl
 import json
+import os
 import site
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -13,14 +15,15 @@ import pytest
 
 import twinstep
 from twinstep.errors import UserError
-from twinstep.project import cargo, processes
+from twinstep.project import cargo, processes, workspace
+from twinstep.project.commits import FILE, Commits, File
+from twinstep.project.repository import Repository, git
 from twinstep.project.workspace import (
-    Repository,
+    TooMuch,
     changed,
-    git,
     may_edit,
+    read_file,
     snapshot,
-    take_over,
     with_references,
 )
 from twinstep.repair import agents, checks, tamper_check
@@ -161,33 +164,95 @@ def test_only_named_files_may_be_edited_and_none_that_decides_what_is_built():
     assert not may_edit(globs, "rust/pong/Cargo.toml")
 
 
-def test_what_changed_is_taken_over_file_by_file_and_links_as_links(tmp_path):
-    here, there = tmp_path / "here", tmp_path / "there"
-    for folder in (here, there):
-        (folder / "inner").mkdir(parents=True)
-        (folder / "same.py").write_text("1")
-        (folder / "gone.py").write_text("1")
-    before = snapshot(there)
-    (there / "gone.py").unlink()
-    (there / "inner" / "new.py").write_text("2")
-    (there / "link.py").symlink_to("/etc/hostname")
-    (there / "__pycache__").mkdir()
-    (there / "__pycache__" / "same.pyc").write_text("")
-    touched = changed(before, snapshot(there))
-    assert touched == ["gone.py", "inner/new.py", "link.py"]
-    take_over(there, here, touched)
-    assert snapshot(here) == snapshot(there)
-    assert (here / "link.py").is_symlink()
+@pytest.mark.parametrize(
+    "path", ["fast/.gitattributes", "fast/.GitModules", "fast/.git/config", "fast/git~1/x",
+             "fast/a\u200d.py", "fast/a\n.py", "fast/a\\b.py"],
+)  # fmt: skip
+def test_what_git_or_a_file_system_could_read_in_its_own_way_may_not_be_edited(path):
+    assert not may_edit(("**",), path)
+    assert may_edit(("**",), "fast/rules.py")
+
+
+def test_what_changed_is_seen_file_by_file_and_links_as_links(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "same.py").write_text("1")
+    (tmp_path / "gone.py").write_text("1")
+    before = snapshot(tmp_path)
+    (tmp_path / "gone.py").unlink()
+    (tmp_path / "inner" / "new.py").write_text("2")
+    (tmp_path / "inner" / "new.py").chmod(0o755)
+    (tmp_path / "link.py").symlink_to("/etc/hostname")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "same.pyc").write_text("")
+    touched = changed(before, snapshot(tmp_path))
+    assert touched == ["gone.py", "inner/new.py", "link.py", "pipe"]
+    assert [read_file(tmp_path, path) for path in touched] == [
+        None, ("100755", b"2"), ("120000", b"/etc/hostname"), None
+    ]  # fmt: skip
+
+
+def test_nothing_is_read_through_a_folder_that_became_a_link(tmp_path):
+    outside, mine = tmp_path / "outside", tmp_path / "mine"
+    for folder in (outside, mine):
+        folder.mkdir()
+    (outside / "key").write_text("secret")
+    (mine / "folder").symlink_to(outside)
+    assert snapshot(mine) == {"folder": f"link to {outside}"}
+    assert read_file(mine, "folder/key") is None
+
+
+@pytest.mark.parametrize("number", [3000, 70])
+def test_a_folder_beyond_all_measure_is_refused_and_can_be_removed(tmp_path, number):
+    before = snapshot(tmp_path)
+    place = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(number):  # no path of this length can be named
+        os.mkdir("d", dir_fd=place)
+        place, last = os.open("d", os.O_RDONLY, dir_fd=place), place
+        os.close(last)
+    os.close(place)
+    with pytest.raises(TooMuch, match="more than 64 folders deep"):
+        snapshot(tmp_path, before)
+    subprocess.run(["rm", "-r", tmp_path / "d"], check=True)
+
+
+def test_more_files_or_bytes_than_any_implementation_has_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace, "MOST", 3)
+    monkeypatch.setattr(workspace, "TOTAL", 100)
+    for number in range(5):
+        (tmp_path / f"{number}.py").write_text("x" * 60)
+    before = snapshot(tmp_path)
+    assert snapshot(tmp_path, before) == before
+    (tmp_path / "new.py").write_text("x" * 101)
+    with pytest.raises(TooMuch, match="MB of new files"):
+        snapshot(tmp_path, before)
+    (tmp_path / "new.py").write_text("")
+    for number in range(3):
+        (tmp_path / f"more{number}.py").write_text("")
+    with pytest.raises(TooMuch, match="more than 3 new files"):
+        snapshot(tmp_path, before)
 
 
 def test_what_a_verdict_hangs_on_is_watched(tmp_path, monkeypatch):
     made = Repaired.duel(tmp_path)
     made.commit("")
     monkeypatch.chdir(made.folder)
-    places = tamper_check.watched(Repository.here(), tmp_path / "run")
+    places = tamper_check.watched(made.folder, tmp_path / "run")
     packages = [Path(name) for name in site.getsitepackages()]
     for place in (*packages, *map(Path, twinstep.__path__), made.folder / ".git" / "hooks"):
         assert place in places
+
+
+def test_a_change_is_seen_whose_size_and_time_were_restored(tmp_path):
+    for name in ("a.py", "b.pyc", "c.py"):
+        (tmp_path / name).write_text("right")
+    before = tamper_check.states([tmp_path])
+    about = (tmp_path / "a.py").stat()
+    (tmp_path / "a.py").write_text("wrong")
+    os.utime(tmp_path / "a.py", ns=(about.st_atime_ns, about.st_mtime_ns))
+    (tmp_path / "c.py").touch()
+    after = tamper_check.states([tmp_path])
+    assert tamper_check.damaged(before, after) == [str(tmp_path / "a.py")]
 
 
 def test_a_cache_gets_what_references_need_and_no_traces(tmp_path, monkeypatch):
@@ -240,20 +305,21 @@ def test_a_commit_is_compiled_as_it_is_whatever_was_compiled_before(tmp_path):
     """Cargo goes by the times of files, and these lie in a new folder each time."""
     root, run = tmp_path / "project", tmp_path / "run"
     source = '#[unsafe(no_mangle)]\npub extern "C" fn answer() -> i32 {\n    NUMBER\n}\n'
-    file = tiny_rust.write(root, source)
+    tiny_rust.write(root, source)
     run.mkdir()
     git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "-m", "begin")
+    base = git(root, "rev-parse", "HEAD").decode().strip()
+    own = Commits.of(tmp_path / "own", Repository(root, Path()), base)
     commits = {}
     for number, text in ((1, "1"), (2, "2"), (3, "not a number")):
-        file.write_text(source.replace("NUMBER", text))
-        git(root, "add", ".")
-        git(root, "commit", "--quiet", "-m", text)
-        commits[number] = git(root, "rev-parse", "HEAD").decode().strip()
-    repository = Repository(root, Path())
+        changed_file = File(FILE, source.replace("NUMBER", text).encode())
+        commits[number] = own.commit(base, {"rust/tiny/src/lib.rs": changed_file}, text)
     for place, number in enumerate((1, 2, 1, 1, 3, 2, 3, 1)):
         folder = tmp_path / f"check-{place}"
         folder.mkdir()
-        project = repository.unpack(commits[number], folder)
+        project = own.unpack(commits[number], folder)
         if number == 3:
             with pytest.raises(UserError, match="does not compile"):
                 cargo.build(project, ("rust/tiny/**",), run)

@@ -1,26 +1,19 @@
-"""The folders of a run: the branch of its commits, its checkouts, and the changes in one.
-
-Git runs without hooks. A checkout is unpacked from the commit itself, so that nothing in it comes
-from a work tree, and it has no `.git`.
-"""
+"""The folders of a run: its checkouts, what they import, and the changes in one."""
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import hashlib
-import io
 import os
 import shutil
 import stat
-import subprocess
-import tarfile
+import sys
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from twinstep._lib import paths
-from twinstep.errors import UserError
 
 #: By-products of tools, neither copied nor held against an agent.
 BYPRODUCTS = (
@@ -32,78 +25,16 @@ BYPRODUCTS = (
 BUILD = ("Cargo.toml", "Cargo.lock")
 #: Maximum bytes of a copied file; screening allows less.
 LARGEST = 4 << 20
-_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
-_WHO = ("-c", "user.name=twinstep repair", "-c", "user.email=repair@twinstep.invalid")
+#: What a folder may hold at most: more is no try at an implementation, and is not looked through.
+DEEPEST, MOST, TOTAL = 64, 20_000, 256 << 20
 
 
-def git(folder: Path, *args: str, data: bytes | None = None) -> bytes:
-    """Run git without hooks and return its output; UserError if it fails."""
-    try:
-        done = subprocess.run(
-            ["git", *_SAFE, *_WHO, *args], cwd=folder, input=data, capture_output=True, check=False
-        )
-    except FileNotFoundError as error:
-        raise UserError("git is missing: install it, a run keeps its work in commits") from error
-    if done.returncode:
-        text = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise UserError(f"git {args[0]} fails: {text.splitlines()[-1] if text else 'no reason'}")
-    return done.stdout
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-@dataclass(frozen=True)
-class Repository:
-    """The repository around a project.
-
-    root: its top folder. inner: the project's folder in it, "." for the top itself.
-    """
-
-    root: Path
-    inner: Path
-
-    @classmethod
-    def here(cls) -> Repository:
-        """Find the repository around the current folder; UserError if there is none."""
-        folder = Path.cwd()
-        try:
-            root = Path(git(folder, "rev-parse", "--show-toplevel").decode().strip())
-        except UserError as error:
-            raise UserError(
-                f"this folder is in no git repository ({error}): `git init && git add . && git "
-                "commit`, so that a run has something to begin from"
-            ) from error
-        return cls(root, folder.resolve().relative_to(root.resolve()))
-
-    def head(self) -> str:
-        """Return the commit that is checked out; UserError if tracked files differ from it."""
-        changed = git(self.root, "status", "--porcelain", "--untracked-files=no").decode()
-        if changed:
-            first = changed.splitlines()[0][3:]
-            raise UserError(f"{first} is changed: commit it first, a run begins from a commit")
-        return git(self.root, "rev-parse", "HEAD").decode().strip()
-
-    def branch_off(self, folder: Path, branch: str, commit: str) -> None:
-        """Make a folder a work tree of a branch at this commit, whatever the folder contains."""
-        git(self.root, "worktree", "prune")
-        if not (folder / ".git").exists():
-            git(self.root, "worktree", "add", "--force", "-B", branch, str(folder), commit)
-        git(folder, "reset", "--quiet", "--hard", commit)
-        git(folder, "clean", "--quiet", "-fdx")
-
-    def text(self, commit: str, path: str) -> str:
-        """Return the text of a project's file in a commit, "" if the commit lacks it."""
-        whole = (self.inner / path).as_posix()
-        if not git(self.root, "ls-tree", "--name-only", commit, "--", whole):
-            return ""
-        return git(self.root, "show", f"{commit}:{whole}").decode(errors="replace")
-
-    def unpack(self, commit: str, folder: Path) -> Path:
-        """Write a commit's files to an empty folder; return the project's folder in it."""
-        data = git(self.root, "archive", "--format=tar", commit)
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(folder, filter="tar")
-        project = folder / self.inner
-        link_packages(project)
-        return project
+class TooMuch(Exception):
+    """A folder has more than may be looked through. Its text says what, and where."""
 
 
 def copy_project(project: Path, folder: Path) -> None:
@@ -156,63 +87,109 @@ def with_references(cache: Path) -> None:
 
 
 def may_edit(globs: Sequence[str], path: str) -> bool:
-    """Return whether an agent may change a file. path: from the project's folder."""
+    """Return whether an agent may change a file. path: from the project's folder.
+
+    Never a file that decides what is built, nor one that git or the file system could read in a way
+    of its own.
+    """
     named = any(fnmatch.fnmatchcase(path, glob) for glob in globs)
-    return named and path.rpartition("/")[2] not in BUILD
+    *_, name = parts = path.split("/")
+    return named and name not in BUILD and not any(map(_is_special, parts))
 
 
-def snapshot(folder: Path) -> dict[str, str]:
+def _is_special(name: str) -> bool:
+    """Return whether a name means something to git (`.gitattributes`), or is not shown as it is."""
+    return name.lower().startswith((".git", "git~")) or not name.isprintable() or "\\" in name
+
+
+def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return path -> state of everything below a folder except by-products.
 
     The state of a file is its hash and whether it is executable, that of a link its target; links
-    are not followed.
+    are not followed. The paths are found by descriptors, so that nothing outside is ever read.
+    before: an earlier snapshot; TooMuch is raised where the folder has grown beyond all measure.
     """
     states: dict[str, str] = {}
-    for base, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not _byproduct(name)]
-        linked = [name for name in folders if os.path.islink(os.path.join(base, name))]
-        for name in [*files, *linked]:
-            if not _byproduct(name):
-                path = Path(base, name)
-                states[path.relative_to(folder).as_posix()] = _state(path)
+    most = sys.maxsize if before is None else len(before) + MOST
+    left = sys.maxsize if before is None else TOTAL
+    deepest = sys.maxsize if before is None else DEEPEST
+    todo = [("", os.open(folder, _FOLDER))]
+    try:
+        while todo:
+            inner, place = todo.pop()
+            try:
+                for entry in sorted(os.scandir(place), key=lambda one: one.name):
+                    if _byproduct(entry.name):
+                        continue
+                    path = f"{inner}{entry.name}"
+                    if entry.is_dir(follow_symlinks=False):
+                        if path.count("/") >= deepest:
+                            raise TooMuch(f"{path[:80]}...: more than {DEEPEST} folders deep")
+                        todo.append((f"{path}/", os.open(entry.name, _FOLDER, dir_fd=place)))
+                        continue
+                    states[path], size = _state(place, entry.name)
+                    left -= 0 if before and path in before else size
+                    if len(states) > most:
+                        raise TooMuch(f"more than {MOST} new files")
+                    if left < 0:
+                        raise TooMuch(f"more than {TOTAL >> 20} MB of new files")
+            finally:
+                os.close(place)
+    finally:
+        for _, place in todo:
+            os.close(place)
     return states
+
+
+def read_file(folder: Path, path: str) -> tuple[str, bytes] | None:
+    """Return (mode of git, bytes) of a file or a link below a folder, None if there is none.
+
+    No link is followed on the way, and none at the end: it is read itself.
+    """
+    *outer, name = path.split("/")
+    place = os.open(folder, _FOLDER)
+    try:
+        for part in outer:
+            place, last = os.open(part, _FOLDER, dir_fd=place), place
+            os.close(last)
+        about = os.stat(name, dir_fd=place, follow_symlinks=False)
+        if stat.S_ISLNK(about.st_mode):
+            return "120000", os.fsencode(os.readlink(name, dir_fd=place))
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+            return None
+        with open(os.open(name, _READ, dir_fd=place), "rb") as file:
+            return "100755" if about.st_mode & 0o111 else "100644", file.read(LARGEST)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # a link on the way
+            return None
+        raise
+    finally:
+        os.close(place)
 
 
 def _byproduct(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in BYPRODUCTS)
 
 
-def _state(path: Path) -> str:
-    about = path.lstat()
+def _state(place: int, name: str) -> tuple[str, int]:
+    """Return the state of an entry of a folder, and its bytes that were read."""
+    about = os.stat(name, dir_fd=place, follow_symlinks=False)
     if stat.S_ISLNK(about.st_mode):
-        return f"link to {os.readlink(path)}"
+        return f"link to {os.readlink(name, dir_fd=place)}", 0
     if not stat.S_ISREG(about.st_mode):
-        return "no file"
+        return "no file", 0
     if about.st_size > LARGEST:
-        return f"{about.st_size} bytes"
+        return f"{about.st_size} bytes", 0
     mark = "x " if about.st_mode & 0o111 else ""
-    return mark + hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        with open(os.open(name, _READ, dir_fd=place), "rb") as file:
+            return mark + hashlib.sha256(file.read(LARGEST)).hexdigest(), about.st_size
+    except PermissionError:
+        return "not readable", 0
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
     """Return the paths that differ between two snapshots, sorted."""
     return sorted(p for p in before.keys() | after.keys() if before.get(p) != after.get(p))
-
-
-def take_over(source: Path, target: Path, files: Iterable[str]) -> None:
-    """Copy files from one folder to another, and remove those that the first one lacks.
-
-    A link is copied as a link, so that screening sees it.
-    """
-    for name in files:
-        there, here = source / name, target / name
-        if here.is_symlink() or here.is_file():
-            here.unlink()
-        elif here.is_dir():
-            shutil.rmtree(here)
-        if there.is_symlink():
-            here.parent.mkdir(parents=True, exist_ok=True)
-            here.symlink_to(os.readlink(there))
-        elif there.is_file() and there.stat().st_size <= LARGEST:
-            paths.write_atomically(here, there.read_bytes())
-            here.chmod(0o755 if there.stat().st_mode & 0o111 else 0o644)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -11,43 +13,51 @@ from pathlib import Path
 from typing import Any
 
 from twinstep.environment import CandidateRef
+from twinstep.project.commits import Commits, File
+from twinstep.project.repository import git
 from twinstep.project.workspace import (
-    Repository,
+    TooMuch,
     changed,
-    git,
     import_path,
     may_edit,
+    read_file,
     snapshot,
-    take_over,
     with_references,
 )
 from twinstep.repair import sandbox, tamper_check
 from twinstep.repair.agents import Agent, ask
 from twinstep.walls.view import View
 
+#: The run's own repository, in its folder.
+COMMITS = "commits.git"
+
 
 @dataclass(frozen=True)
 class Workbench:
-    """The workplace of an agent: the run's folder and the branch's work tree in it.
+    """The workplace of an agent: the run's folder, its commits, and the newest one's files.
 
-    sandboxed: True if the agent runs behind walls.
+    root: the top folder of the user's repository. sandboxed: True if the agent runs behind walls.
     """
 
-    repository: Repository
+    root: Path
+    commits: Commits
     run: Path
     candidate: CandidateRef
     agent: Agent
     sandboxed: bool = False
 
     @property
-    def branch(self) -> Path:
-        """The work tree for commits. No agent works there."""
-        return self.run / "branch"
-
-    @property
     def project(self) -> Path:
-        """The project's folder in it."""
-        return self.branch / self.repository.inner
+        """The project's folder in the files that prompts and reports are written from."""
+        return self.run / "files" / self.commits.inner
+
+    def show(self, commit: str) -> str:
+        """Write a commit's files to the folder of `project`; return the commit."""
+        folder = self.run / "files"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.commits.unpack(commit, folder)
+        return commit
 
     @property
     def reports(self) -> Path:
@@ -62,12 +72,14 @@ class Workbench:
         Changed files that it may edit are committed. Its other changes stay in its folder, which
         is deleted: `outside` names them. `damage` names changed files outside the folder.
         """
-        places = tamper_check.watched(self.repository, self.run)
+        # Behind walls there is nothing else that it could change.
+        places = [] if self.sandboxed else tamper_check.watched(self.root, self.run)
         before = tamper_check.states(places)
+        inside = self.commits.inner
         with tempfile.TemporaryDirectory(prefix="agent-", dir=self.run) as scratch:
             folder = Path(scratch) / "work"
             folder.mkdir()
-            project = self.repository.unpack(commit, folder)
+            project = self.commits.unpack(commit, folder)
             _throwaway_repository(folder)
             files_before = snapshot(folder)
             if self.reports.is_dir():
@@ -78,11 +90,18 @@ class Workbench:
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
             ended, cost = ask(self.agent, prompt, project, log, more, limit, self._view(project))
-            touched = changed(files_before, snapshot(folder))
-            inner = [_within(path, self.repository.inner) for path in touched]
-            mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
-            outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
-            new_commit = self._commit(commit, project, mine, f"repair {number}: {about['module']}")
+            try:
+                touched = changed(files_before, snapshot(folder, files_before))
+                inner = [_within(path, inside) for path in touched]
+                mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
+                outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
+            except TooMuch as much:
+                mine, outside = [], [str(much)]
+            files = {path: read_file(folder / inside, path) for path in mine}
+            _make_removable(folder)
+        taken = {path: file and File(*file) for path, file in files.items()}
+        new_commit = self.commits.commit(commit, taken, f"repair {number}: {about['module']}")
+        self.show(new_commit)
         damage = tamper_check.damaged(before, tamper_check.states(places))
         return {
             "number": number,
@@ -97,7 +116,7 @@ class Workbench:
             "outside": outside,
             "damage": damage,
             "commit": new_commit,
-            "lines": _lines(self.branch, commit, new_commit),
+            "lines": self.commits.lines(commit, new_commit),
         }
 
     def _view(self, project: Path) -> Callable[[Path], View] | None:
@@ -106,22 +125,9 @@ class Workbench:
             return None
         return partial(sandbox.view_of, self.run.parent, project, state=self.agent.state)
 
-    def _commit(self, commit: str, project: Path, files: list[str], message: str) -> str:
-        self.repository.branch_off(self.branch, branch_of(self.run), commit)
-        take_over(project, self.project, files)
-        return commit_all(self.branch, message)
-
-    def restore(self, commit: str, message: str) -> str:
-        """Commit the files of an earlier commit once more; return the new commit."""
-        git(self.branch, "read-tree", "-u", "--reset", commit)
-        return commit_all(self.branch, message)
-
-
-def commit_all(branch: Path, message: str) -> str:
-    """Commit a work tree, even if nothing changed; return the commit."""
-    git(branch, "add", "--all", "--force", ".")
-    git(branch, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", message)
-    return git(branch, "rev-parse", "HEAD").decode().strip()
+    def restore(self, newest: str, commit: str, message: str) -> str:
+        """Commit the files of an earlier commit after the newest; return the new commit."""
+        return self.show(self.commits.again(newest, commit, message))
 
 
 def branch_of(run: Path) -> str:
@@ -140,15 +146,16 @@ def _within(path: str, inner: Path) -> str:
 def _throwaway_repository(folder: Path) -> None:
     """Create a repository in which the agent can inspect its changes; nothing is read from it."""
     git(folder, "init", "--quiet")
-    commit_all(folder, "as it is")
+    git(folder, "add", "--all", "--force", ".")
+    git(folder, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", "as it is")
 
 
-def _lines(branch: Path, before: str, after: str) -> dict[str, int]:
-    """Return the numbers of added and removed lines."""
-    rows = git(branch, "diff", "--numstat", before, after).decode().splitlines()
-    pairs = [row.split("\t")[:2] for row in rows]
-    added, removed = (sum(int(p[n]) for p in pairs if p[n] != "-") for n in (0, 1))
-    return {"added": added, "removed": removed}
+def _make_removable(folder: Path) -> None:
+    """Let every folder be deleted, whatever rights an agent gave it."""
+    for base, folders, _ in os.walk(folder):
+        for name in folders:
+            with contextlib.suppress(OSError):
+                os.chmod(os.path.join(base, name), 0o700, follow_symlinks=False)
 
 
 def clear(run: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from twinstep._lib import paths
 from twinstep.diagnosis import markdown, regressions, report
-from twinstep.repair.attempt import Workbench, branch_of, commit_all
+from twinstep.project.commits import FILE, File
+from twinstep.repair.attempt import Workbench, branch_of
 from twinstep.repair.verifier import Result, Stage, Verifier
 
 #: The file of the tests that repeat kept inputs.
@@ -91,6 +92,7 @@ class Checks:
         suspects = [s["module"] for record in public for s in record["suspects"][:1]]
         return {
             "commit": commit,
+            "files": self._bench.commits.digest(commit),
             "stage": stage.name,
             "phase_levels": list(stage.levels),
             "seeds": stage.seeds,
@@ -153,12 +155,17 @@ class Checks:
     def keep(self, commit: str, names: list[str]) -> str:
         """Commit these reports' inputs as regressions; return the commit."""
         bench = self._bench
-        bench.repository.branch_off(bench.branch, branch_of(bench.run), commit)
+        bench.show(commit)
+        files: dict[str, File | None] = {}
         for name in names:
             record = report.read(self._reports / f"{name}.json")
             if report.has_case(record):
-                regressions.keep(record, bench.project, f"{bench.run.name}: found by its checks")
-        return commit_all(bench.branch, f"regressions: {', '.join(names)}")
+                note = f"{bench.run.name}: found by its checks"
+                for path in regressions.keep(record, bench.project, note):
+                    inner = path.relative_to(bench.project).as_posix()
+                    files[inner] = File(FILE, path.read_bytes())
+        message = f"regressions: {', '.join(names)}"
+        return bench.show(bench.commits.commit(commit, files, message))
 
     def needs_person(self, why: str, found: str) -> Path:
         """Write down the decision that a person has to make; return the file."""

@@ -17,10 +17,11 @@ from twinstep.bench import command
 from twinstep.environment import CandidateRef, Environment
 from twinstep.errors import UserError
 from twinstep.project import cargo, registry
+from twinstep.project.commits import Commits
 from twinstep.project.registry import Pair
-from twinstep.project.workspace import Repository
+from twinstep.project.repository import Repository
 from twinstep.repair import agents, loop, sandbox
-from twinstep.repair.attempt import Workbench, branch_of, clear
+from twinstep.repair.attempt import COMMITS, Workbench, branch_of, clear
 from twinstep.repair.checks import Checks
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
@@ -170,9 +171,10 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
     env = registry.environment(settings["env"])
     candidate = next(ref for ref in env.candidates if ref.name == settings["candidate"])
     agent = agents.find(settings["agent"], PRESETS)
-    place = Workbench(repository, folder, candidate, agent, settings["sandbox"])
+    commits = Commits.of(folder / COMMITS, repository, settings["base"])
+    place = Workbench(repository.root, commits, folder, candidate, agent, settings["sandbox"])
     verifier = Verifier(
-        repository,
+        commits,
         env.name,
         candidate,
         folder,
@@ -203,11 +205,14 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         _say,
     )
     try:
-        repository.branch_off(place.branch, branch_of(folder), journal.commit(settings["base"]))
+        place.show(journal.commit(settings["base"]))
         end = machine.run()
     except KeyboardInterrupt:
         print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)
         raise
+    finally:
+        newest = journal.commit(settings["base"])
+        commits.deliver(repository, branch_of(folder), settings["base"], newest)
     return _ended(end, folder, checks, journal, _trust(settings))
 
 
@@ -222,7 +227,9 @@ def _say(line: str) -> None:
 def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal, trust: str) -> int:
     branch = branch_of(folder)
     if end.code == loop.VERIFIED:
-        print(f"verified: {end.why}. Take it over with `git merge {branch}`{trust}")
+        files = next(e["files"] for e in reversed(journal.entries) if e["kind"] == "end")
+        print(f"verified: {end.why}. Take it over with `git merge {branch}`, whose files have "
+              f"sha256 {files}{trust}")  # fmt: skip
         return end.code
     if end.code == loop.PERSON:
         last = [entry for entry in journal.entries if entry["kind"] == "check"][-1]

@@ -92,11 +92,16 @@ class Try:
 
 @dataclass(frozen=True)
 class End:
-    """The end of a run. code: the command's exit code. commit: the newest one of its branch."""
+    """The end of a run.
+
+    code: the command's exit code. commit: the newest one of its branch. files: the sha256 over its
+    files, as they were checked.
+    """
 
     code: int
     why: str
     commit: str
+    files: str
 
     def __str__(self) -> str:
         return f"{ENDS.get(self.code, f'ended with {self.code}')}: {self.why}"
@@ -178,7 +183,7 @@ def _read(name: str, entries: Sequence[Entry]) -> Record:
         elif kind == "regression":
             regressions += entry["reports"]
         elif kind == "end":
-            end = End(entry["code"], entry["why"], entry["commit"])
+            end = End(entry["code"], entry["why"], entry["commit"], entry["files"])
         elif kind == "more":
             # The journal keeps the line of an end that more tries revoked.
             former += [end] if end else []

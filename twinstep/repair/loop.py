@@ -106,7 +106,8 @@ class Loop:
                     raise RunEnded(VERIFIED, f"every check passed{self._faster()}")
         except RunEnded as stop:
             entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
-            self._journal.done("end", lambda: entry)
+            files = self._bench.commits.digest
+            self._journal.done("end", lambda: {**entry, "files": files(self._commit)})
             return stop
 
     def _modules(self) -> None:
@@ -241,7 +242,7 @@ class Loop:
         short = why.partition("\n")[0].rstrip(":")
 
         def restore() -> dict[str, Any]:
-            made = self._bench.restore(commit, f"undo {number}: {short}")
+            made = self._bench.restore(self._commit, commit, f"undo {number}: {short}")
             return {"number": number, "commit": made, "why": short}
 
         self._commit = self._journal.done("undo", restore)["commit"]

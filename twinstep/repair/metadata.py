@@ -14,7 +14,10 @@ from typing import Any
 
 from twinstep.errors import UserError
 from twinstep.project import registry
-from twinstep.project.workspace import Repository, git, may_edit
+from twinstep.project.commits import Commits
+from twinstep.project.repository import Repository
+from twinstep.project.workspace import may_edit
+from twinstep.repair.attempt import COMMITS
 from twinstep.repair.history import Record
 
 
@@ -53,23 +56,24 @@ def find(record: Record, folder: Path) -> Facts:
     if edit is not None:
         with contextlib.suppress(UserError):
             base = record.settings["base"]
-            lines = lines_in(base, edit), lines_in(record.commit, edit)
+            lines = lines_in(folder, base, edit), lines_in(folder, record.commit, edit)
     return Facts(contract, oracle, modules, lines, tuple(map(_said, pairs, pairs.values())))
 
 
-def lines_in(commit: str, globs: Sequence[str]) -> int:
-    """Return the number of text lines in a candidate's files at a commit; UserError if missing."""
-    repository = Repository.here()
-    empty = git(repository.root, "hash-object", "-t", "tree", "--stdin", data=b"").decode().strip()
-    rows = git(
-        repository.root, "diff-tree", "-r", "-z", "--numstat", "--no-renames", empty, commit,
-        "--", str(repository.inner),
-    )  # fmt: skip
+def lines_in(run: Path, commit: str, globs: Sequence[str]) -> int:
+    """Return the number of text lines in a candidate's files at a commit; UserError if missing.
+
+    run: the run's folder. Once the branch is taken over, the commits are the user's too.
+    """
+    own = Commits(run / COMMITS, Repository.here().inner)
+    if not own.folder.exists():
+        raise UserError(f"{own.folder} is missing")
     total = 0
-    for row in rows.decode(errors="surrogateescape").split("\0")[:-1]:
-        added, _, path = row.split("\t", 2)
-        inside = Path(path).relative_to(repository.inner).as_posix()
-        total += int(added) if added != "-" and may_edit(globs, inside) else 0
+    for path, file in own.files(commit):
+        inside = Path(path)
+        if inside.is_relative_to(own.inner) and b"\0" not in file.data:
+            mine = may_edit(globs, inside.relative_to(own.inner).as_posix())
+            total += len(file.data.splitlines()) if mine else 0
     return total
 
 

@@ -69,7 +69,7 @@ class PromptSource:
         path, _, symbol = self._pairs[0].candidate.sources.get(module, "").partition(":")
         if not path:
             return True
-        return line_in(self._bench.repository.text(commit, path), symbol) > 0
+        return line_in(self._bench.commits.text(commit, path), symbol) > 0
 
     def order(self) -> list[str]:
         """Return the callable modules, each after its dependencies."""

@@ -34,6 +34,8 @@ def toml(record: Record, facts: Facts) -> str:
     if not whole:
         rows["cost_usd_known_part"] = f"{round(dollars, 6)!r}"
     rows["commit"] = _text(record.commit)
+    if record.end:
+        rows["files_sha256"] = _text(record.end.files)
     if not record.settings.get("sandbox", False):
         rows["trust"] = _text(TRUST)
     rows["verified_by"] = _list(record.proofs)

@@ -5,25 +5,32 @@ Such changes can only be named, not reverted; a sandbox makes them impossible.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import site
+import stat
 from pathlib import Path
 
 import twinstep
-from twinstep.project.workspace import BYPRODUCTS, Repository, git
+from twinstep.project.repository import git
+from twinstep.project.workspace import BYPRODUCTS
 
-#: Path -> size, mode, time of change.
-States = dict[str, tuple[int, int, int]]
+#: Path -> mode and sha256: size and time can be restored after a change.
+States = dict[str, tuple[int, str]]
 _SKIPPED = {name for name in BYPRODUCTS if "*" not in name and name != ".git"}
 
 
-def watched(repository: Repository, run: Path) -> list[Path]:
-    """Return the files and folders that affect a check's imports, recordings and outcome."""
-    folder = repository.root / os.fsdecode(
-        git(repository.root, "rev-parse", "--git-common-dir").strip()
-    )
-    places = [folder / name for name in ("config", "hooks", "info")]
-    places += [run / name for name in ("log.jsonl", "holdout.key", "holdout", "cache", "reports")]
+def watched(root: Path, run: Path) -> list[Path]:
+    """Return the files and folders that affect a check's imports, recordings and outcome.
+
+    root: the top folder of the user's repository. Its settings are the user's own to change while
+    an agent works; its hooks would run programs.
+    """
+    folder = root / os.fsdecode(git(root, "rev-parse", "--git-common-dir").strip())
+    places = [folder / "hooks"]
+    names = ("log.jsonl", "holdout.key", "holdout", "cache", "reports", "files", "commits.git",
+             "bytecode")  # fmt: skip
+    places += [run / name for name in names]
     # The user's settings of git and cargo can name programs that these start.
     home = Path.home()
     cargo = Path(os.environ.get("CARGO_HOME", home / ".cargo"))
@@ -38,7 +45,7 @@ def watched(repository: Repository, run: Path) -> list[Path]:
 
 
 def states(places: list[Path]) -> States:
-    """Return size, mode and time of change of each file in these places."""
+    """Return mode and hash of each file in these places."""
     by_path: States = {}
     for place in places:
         if place.is_file():
@@ -57,9 +64,14 @@ def damaged(before: States, after: States) -> list[str]:
     return sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
 
 
-def _state(path: Path) -> tuple[int, int, int]:
+def _state(path: Path) -> tuple[int, str]:
     try:
         about = path.lstat()
+        if stat.S_ISLNK(about.st_mode):
+            return about.st_mode, os.readlink(path)
+        if not stat.S_ISREG(about.st_mode):
+            return about.st_mode, ""
+        with path.open("rb") as file:
+            return about.st_mode, hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return -1, 0, 0
-    return about.st_size, about.st_mode, about.st_mtime_ns
+        return -1, ""

@@ -23,9 +23,10 @@ from twinstep.diagnosis import report
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project import processes
+from twinstep.project.commits import Commits
 from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
-from twinstep.project.workspace import Repository, import_path, may_edit, snapshot, with_references
+from twinstep.project.workspace import import_path, may_edit, snapshot, with_references
 from twinstep.runner.screening import screen
 
 SUITE = (
@@ -124,7 +125,7 @@ class Verifier:
 
     def __init__(
         self,
-        repository: Repository,
+        commits: Commits,
         env: str,
         candidate: CandidateRef,
         folder: Path,
@@ -134,7 +135,7 @@ class Verifier:
         limit: float,
         build: Callable[[Path], dict[str, str]],
     ) -> None:
-        self._repository, self._env, self._candidate = repository, env, candidate
+        self._commits, self._env, self._candidate = commits, env, candidate
         self._folder, self._key = folder, key
         self._episodes, self._workers, self._limit = episodes, workers, limit
         self._build = build
@@ -146,7 +147,7 @@ class Verifier:
     def screened(self, commit: str) -> list[str]:
         """Return the screening's violations in a commit's editable files, a line each."""
         with tempfile.TemporaryDirectory(prefix="screen-", dir=self._folder) as scratch:
-            project = self._repository.unpack(commit, Path(scratch))
+            project = self._commits.unpack(commit, Path(scratch))
             files = [project / p for p in snapshot(project) if may_edit(self._candidate.edit, p)]
             if not files:
                 return []
@@ -199,7 +200,7 @@ class Verifier:
 
     def _checkout(self, commit: str, folder: Path) -> Path:
         folder.mkdir()
-        project = self._repository.unpack(commit, folder)
+        project = self._commits.unpack(commit, folder)
         for glob in self._candidate.edit:
             # Commits hold no empty folders, and the package must be found.
             (project / (glob.partition("*")[0] + "x")).parent.mkdir(parents=True, exist_ok=True)
@@ -237,7 +238,8 @@ class Verifier:
         return {
             "PYTHONPATH": import_path(project),
             "PYTHONNOUSERSITE": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # Compiled files beside the sources could have been planted, with their time and size.
+            "PYTHONPYCACHEPREFIX": str(self._folder / "bytecode"),
             "TWINSTEP_CACHE": str(self._cache),
         }
 
