@@ -99,10 +99,10 @@ class Workbench:
                 mine, outside = [], [str(much)]
             files = {path: read_file(folder / inside, path) for path in mine}
             _make_removable(folder)
+        damage = tamper_check.damaged(before, tamper_check.states(places))
         taken = {path: file and File(*file) for path, file in files.items()}
         new_commit = self.commits.commit(commit, taken, f"repair {number}: {about['module']}")
         self.show(new_commit)
-        damage = tamper_check.damaged(before, tamper_check.states(places))
         return {
             "number": number,
             "base": commit,

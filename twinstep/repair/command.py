@@ -183,6 +183,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["workers"],
         settings["check_minutes"] * 60,
         lambda project: cargo.build(project, candidate.edit, folder),
+        settings["sandbox"],
     )
     checks = Checks(verifier, place, settings["base"])
     speed = settings.get("optimise", 0)

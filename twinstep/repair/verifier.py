@@ -120,7 +120,8 @@ class Result:
 class Verifier:
     """Checks commits of one candidate.
 
-    limit: seconds per check. key: the secret of holdout seeds.
+    limit: seconds per check. key: the secret of holdout seeds. sandboxed: whether the agent runs
+    behind walls.
     """
 
     def __init__(
@@ -134,11 +135,16 @@ class Verifier:
         workers: int,
         limit: float,
         build: Callable[[Path], dict[str, str]],
+        sandboxed: bool,
     ) -> None:
         self._commits, self._env, self._candidate = commits, env, candidate
         self._folder, self._key = folder, key
         self._episodes, self._workers, self._limit = episodes, workers, limit
         self._build = build
+        # Compiled files beside the sources could have been planted, with their time and size, by an
+        # agent without walls.
+        compiled = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+        self._bytecode = {} if sandboxed else compiled
         self._expected: dict[tuple[Stage, str], list[str]] = {}
         self._unknown: dict[tuple[Stage, str], bool] = {}
         #: Hash of the traces that the last check left; "" if there was none.
@@ -238,9 +244,9 @@ class Verifier:
         return {
             "PYTHONPATH": import_path(project),
             "PYTHONNOUSERSITE": "1",
-            # Compiled files beside the sources could have been planted, with their time and size.
-            "PYTHONPYCACHEPREFIX": str(self._folder / "bytecode"),
+            "PYTHONDONTWRITEBYTECODE": "1",
             "TWINSTEP_CACHE": str(self._cache),
+            **self._bytecode,
         }
 
     def _expect(self, base: str, stage: Stage) -> list[str]:
