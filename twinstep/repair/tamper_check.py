@@ -5,18 +5,17 @@ Such changes can only be named, not reverted; a sandbox makes them impossible.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import site
-import stat
 from pathlib import Path
 
 import twinstep
 from twinstep.project.repository import git
 from twinstep.project.workspace import BYPRODUCTS
 
-#: Path -> mode and sha256: size and time can be restored after a change.
-States = dict[str, tuple[int, str]]
+#: Path -> mode, size, time of the last change of its bytes, and of itself: a program can restore
+#: the first three, but not the last.
+States = dict[str, tuple[int, ...]]
 _SKIPPED = {name for name in BYPRODUCTS if "*" not in name and name != ".git"}
 
 
@@ -45,7 +44,7 @@ def watched(root: Path, run: Path) -> list[Path]:
 
 
 def states(places: list[Path]) -> States:
-    """Return mode and hash of each file in these places."""
+    """Return mode, size and times of change of each file in these places."""
     by_path: States = {}
     for place in places:
         if place.is_file():
@@ -64,14 +63,9 @@ def damaged(before: States, after: States) -> list[str]:
     return sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
 
 
-def _state(path: Path) -> tuple[int, str]:
+def _state(path: Path) -> tuple[int, ...]:
     try:
         about = path.lstat()
-        if stat.S_ISLNK(about.st_mode):
-            return about.st_mode, os.readlink(path)
-        if not stat.S_ISREG(about.st_mode):
-            return about.st_mode, ""
-        with path.open("rb") as file:
-            return about.st_mode, hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return -1, ""
+        return ()
+    return about.st_mode, about.st_size, about.st_mtime_ns, about.st_ctime_ns

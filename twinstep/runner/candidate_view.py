@@ -7,6 +7,7 @@ candidates' files and the user's home.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -143,6 +144,12 @@ def _imports(file: Path) -> Iterator[Path]:
 
 def _place(module: str) -> Path | None:
     """Return the folder of a package or the file of a module, None if there is none."""
+    return _found(module, tuple(sys.path))
+
+
+@functools.cache
+def _found(module: str, _: tuple[str, ...]) -> Path | None:
+    """Find it; the search path is part of the question."""
     try:
         return package_folder(module)
     except UserError:
