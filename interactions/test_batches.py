@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.action_mask import legalise
 from twinstep.frames import flatten, take_lanes
-from twinstep.testing import WINDOW, chunk_lanes, sample_actions, some_starts
+from twinstep.testing import WINDOW, chunk_lanes, drawn_sizes, sample_actions, some_starts
 
 # How a candidate is called does not hang on its parameters.
 pytestmark = [pytest.mark.level2, pytest.mark.calling]
@@ -13,6 +13,8 @@ pytestmark = [pytest.mark.level2, pytest.mark.calling]
 STEPS = 40
 #: Lanes that are played without compilation.
 FEW = 4
+#: Steps in batches of drawn sizes, and those for which frames are held.
+DRAWN, HELD = 8, 300
 
 
 def _plan(lab, steps=STEPS):
@@ -22,10 +24,7 @@ def _plan(lab, steps=STEPS):
     starts = some_starts(lab.contract, lanes)
     actions = np.stack([sample_actions(lab.contract, lanes, rng) for _ in range(steps)])
     if lab.contract.masked:
-        state, frame = lab.runner.reset(starts)
-        for t in range(steps):
-            actions[t] = legalise(actions[t], frame["legal"])
-            state, frame = lab.runner.step(state, actions[t])
+        _make_legal(lab.runner, starts, actions)
     return starts, actions
 
 
@@ -47,6 +46,41 @@ def test_a_batch_equals_its_lanes_one_by_one(twinstep_lab):
         part = {p: v[:, lane : lane + 1] for p, v in whole.items()}
         how = (f"as lane {lane} of {lanes}", "alone")
         twinstep_lab.require_same_play(part, alone, how)
+
+
+@pytest.mark.calling(compiles="own")
+def test_batches_of_sizes_drawn_for_this_run_equal_their_lanes(twinstep_lab):
+    """Nobody knows beforehand in which sizes a candidate is called, as nobody does in use."""
+    runner, contract = twinstep_lab.runner, twinstep_lab.contract
+    asked = twinstep_lab.reference.harness.settings.batch_sizes
+    any_size = getattr(runner.candidate, "any_size", False)
+    sizes = asked or drawn_sizes(contract, DRAWN, 6 if any_size else 1)
+    rng = twinstep_lab.reference.rng("drawn batches")
+    for size in sizes:
+        # The lanes of several of level 3's batches, the last one filled up.
+        usual = chunk_lanes(contract)
+        filled = -(-size // usual) * usual
+        starts = some_starts(contract, filled)
+        actions = np.stack([sample_actions(contract, filled, rng) for _ in range(DRAWN)])
+        parts = []
+        for begin in range(0, filled, usual):
+            some = np.arange(begin, begin + usual)
+            if contract.masked:
+                _make_legal(runner, take_lanes(starts, some), actions[:, some[0] : some[-1] + 1])
+            parts.append(_play(runner, take_lanes(starts, some), actions[:, some]))
+        want = {p: np.concatenate([part[p] for part in parts], 1)[:, :size] for p in parts[0]}
+        got = _play(runner, take_lanes(starts, np.arange(size)), actions[:, :size])
+        how = (f"in batches of {usual}", f"in one of {size}")
+        twinstep_lab.require_same_play(want, got, how)
+    twinstep_lab.notes["batches"] = sizes
+
+
+def _make_legal(runner, starts, actions):
+    """Change actions [T, N, P, ...] in place so that each is legal where it is played."""
+    state, frame = runner.reset(starts)
+    for t in range(len(actions)):
+        actions[t] = legalise(actions[t], frame["legal"])
+        state, frame = runner.step(state, actions[t])
 
 
 def test_the_order_of_lanes_does_not_matter(twinstep_lab):
@@ -108,6 +142,43 @@ def test_a_frame_keeps_its_values_when_the_game_goes_on(twinstep_lab):
             if changed:
                 twinstep_lab.fail(f"a later step changes an earlier frame: {', '.join(changed)}.")
         frames.append(frame)
+
+
+def test_frames_keep_their_values_for_hundreds_of_steps(twinstep_lab):
+    """A ring of buffers is long enough for a few steps, and not for a rollout of a trainer."""
+    starts, actions = _plan(twinstep_lab, min(HELD, twinstep_lab.contract.horizon))
+    candidate = twinstep_lab.runner.candidate
+    state, frame = candidate.reset(starts)
+    held = []
+    for step, action in enumerate(actions):
+        if step & (step - 1) == 0:  # 0, 1, 2, 4, 8, ...
+            held.append((step, frame, {p: np.array(v) for p, v in flatten(frame).items()}))
+        state, frame = candidate.step(state, action)
+    for step, frame, before in held:
+        now = flatten(frame)
+        changed = [p for p, v in before.items() if v.tobytes() != np.asarray(now[p]).tobytes()]
+        if changed:
+            later = f"the frame of step {step} has changed after {len(actions)} steps"
+            twinstep_lab.fail(f"{later}: {', '.join(changed)}.")
+
+
+def test_two_states_stepped_in_turn_play_as_each_alone(twinstep_lab):
+    """A candidate that keeps its game to itself, and not in the state, plays one of them."""
+    starts, actions = _plan(twinstep_lab)
+    back = np.arange(actions.shape[1])[::-1]
+    runner = twinstep_lab.runner
+    games = ((starts, actions), (take_lanes(starts, back), actions[:, back]))
+    alone = [_play(runner, *game) for game in games]
+    begun = [runner.reset(begin) for begin, _ in games]
+    states = [state for state, _ in begun]
+    rows = [[{path: v.copy() for path, v in frame.items()}] for _, frame in begun]
+    for t in range(len(actions)):
+        for game, (_, moves) in enumerate(games):
+            states[game], frame = runner.step(states[game], moves[t])
+            rows[game].append({path: v.copy() for path, v in frame.items()})
+    for game, want in enumerate(alone):
+        got = {path: np.stack([row[path] for row in rows[game]]) for path in want}
+        twinstep_lab.require_same_play(want, got, ("alone", "in turn with another game"))
 
 
 @pytest.mark.needs("candidate.copy")

@@ -150,6 +150,7 @@ def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
         ({"verdict": "equal in part"}, "equal in part"),
         ({"contract_digest": "0"}, "contract has changed"),
         ({"sources": files_hash([])}, "files have changed"),
+        ({"loaded": "0"}, "files have changed"),
         ({"platform": "gpu"}, "not verified on cpu"),
         ({"versions": {"jaxlib": "0.1"}}, f"with jaxlib {versions()['jaxlib']} (verified: 0.1)"),
     ],

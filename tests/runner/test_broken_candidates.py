@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from twinstep._lib.machine import has_accelerator
 from twinstep.tests.support.project_folder import Project
 
 PROJECT = """
@@ -35,10 +36,16 @@ SAYS = {
     "skipsitstest": "the candidate cannot step: Skipped: nothing to see here",
     "exits": "the candidate cannot reset: SystemExit: 0",
     "dtypeisnotext": "twinstep.tests.toys.broken:DtypeIsNoText: `dtype` is <class *>, not a text",
+    "saysgpu": "`platform` is 'gpu', and this machine has no accelerator: it computes on 'cpu'",
+    "wider": "* gave `reward` as float64, the contract says float32",
+    "half": "* gave `reward` as float16, the contract says float32",
     "nosuchname": "the candidate cannot be built: AttributeError: * has no attribute 'NoSuchName'",
     "nosuchmodule": "the candidate cannot be built: ModuleNotFoundError: * 'twinstep.tests.toys.n*",
     "nosuchpackage": "the candidate cannot be built: ModuleNotFoundError: * 'nowhere'",
 }
+
+if has_accelerator():
+    del SAYS["saysgpu"]
 
 
 #: What is asked in an episode of its own, and then told in a report with the case.

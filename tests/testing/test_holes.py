@@ -17,16 +17,23 @@ SEEDS = {
     "test_the_first_frame_matches_the_oracle_for_any_seed",
     "test_episodes_match",
 }
+DRAWN = "test_batches_of_sizes_drawn_for_this_run_equal_their_lanes"
 #: Candidate of Duel -> the tests that must fail, and no others.
 DUEL = {
     "rightinrollout": {"test_rollout_equals_the_step_loop"},
-    "rightintwobatches": {"test_a_batch_equals_its_lanes_one_by_one"},
-    "wronginonebatch": {"test_episodes_match", "test_a_batch_equals_its_lanes_one_by_one"},
+    "rightintwobatches": {"test_a_batch_equals_its_lanes_one_by_one", DRAWN},
+    "wronginonebatch": {"test_episodes_match", "test_a_batch_equals_its_lanes_one_by_one", DRAWN},
+    "wronginoddbatches": {DRAWN},
+    "onegame": {"test_two_states_stepped_in_turn_play_as_each_alone"},
+    "ringofbuffers": {"test_frames_keep_their_values_for_hundreds_of_steps"},
     "noword0": SEEDS | {"test_both_words_of_the_seed_matter"},
     "noword1": SEEDS | {"test_both_words_of_the_seed_matter"},
     "nohighbit": SEEDS,
     "nomiddlebit": SEEDS,
-    "onebuffer": {"test_a_frame_keeps_its_values_when_the_game_goes_on"},
+    "onebuffer": {
+        "test_a_frame_keeps_its_values_when_the_game_goes_on",
+        "test_frames_keep_their_values_for_hundreds_of_steps",
+    },
     "raisesincopy": {"test_a_copied_state_survives_the_step_of_its_original"},
     "skipsincopy": {"test_a_copied_state_survives_the_step_of_its_original"},
 }
@@ -78,6 +85,18 @@ def duel(tmp_path_factory, toy_cache):
 def test_a_wrong_candidate_of_a_masked_game_differs_by_the_test_that_is_meant_for_it(duel, name):
     assert duel.word(f"duel-{name}") == "differs"
     assert duel.tests(f"duel-{name}") == DUEL[name]
+
+
+@pytest.mark.parametrize(("size", "word"), [(1000, "differs"), (999, "not verified")])
+def test_a_size_that_somebody_uses_is_asked_for(tmp_path, toy_cache, size, word):
+    """What is wrong in one size alone is found by no chance; who uses the size can name it."""
+    asked = Ran(
+        _project(tmp_path, toy_cache), "duel", "--candidate", "wronginathousand", "--batch-size",
+        str(size), suite="interactions.test_batches",
+    )  # fmt: skip
+    assert asked.word("duel-wronginathousand") == word
+    entry = asked.run.verdict["pairs"]["duel-wronginathousand"]
+    assert entry["batches"] == ([size] if word != "differs" else [])
 
 
 def test_the_right_candidate_beside_them_is_equal(duel):

@@ -137,6 +137,30 @@ class DtypeIsNoText(duel.Vector):
     dtype = np.float32
 
 
+class SaysGpu(duel.Vector):
+    platform = "gpu"
+
+
+class Wider(duel.Vector):
+    """Gives more digits than the contract has, which a comparison in its dtype rounds away."""
+
+    dtype = "float64"
+
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
+        return frame._replace(reward=frame.reward.astype(np.float64) + 1e-12)
+
+
+class Half(duel.Vector):
+    """Gives fewer digits, which happen to be enough for these rewards."""
+
+    dtype = "float16"
+
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
+        return frame._replace(reward=frame.reward.astype(np.float16))
+
+
 class NotANumber(drift.Fast64):
     """Planted: the speed is lost in the fourth step."""
 
@@ -154,6 +178,7 @@ _BROKEN = (
     WrongShape, WrongDtype, MissingField, ExtraField, RaggedField, NoFrame, NoState, FrameAlone,
     Nothing, ShortRollout, RaisesInFactory, RaisesInReset, RaisesInStep, RaisesInRollout,
     WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
+    SaysGpu, Wider, Half,
 )  # fmt: skip
 DUEL = dataclasses.replace(
     duel.DUEL,

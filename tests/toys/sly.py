@@ -45,6 +45,51 @@ class RightInTwoBatches(duel.Vector):
         return state, frame._replace(reward=frame.reward + 1000 * wrong)
 
 
+class WrongInOddBatches(duel.Vector):
+    """Planted: wrong in batches of an odd number of lanes but one, which no default has."""
+
+    def step(self, state, actions):
+        state, frame = super().step(state, actions)
+        wrong = len(actions) > 1 and len(actions) % 2
+        return state, frame._replace(reward=frame.reward + np.float32(1000 * wrong))
+
+
+class WrongInAThousand(duel.Vector):
+    """Planted: wrong in one size alone, which only who uses it can name."""
+
+    def step(self, state, actions):
+        state, frame = super().step(state, actions)
+        return state, frame._replace(reward=frame.reward + np.float32(len(actions) == 1000))
+
+
+class OneGame(duel.Vector):
+    """Planted: the state stays in the candidate, and what it returns for one is a token."""
+
+    copy = None
+
+    def reset(self, starts):
+        self._state, frame = super().reset(starts)
+        return 0, frame
+
+    def step(self, state, actions):
+        self._state, frame = super().step(self._state, actions)
+        return state, frame
+
+
+class RingOfBuffers(duel.Vector):
+    """Planted: its frames are views of six buffers in turn."""
+
+    _ring = None
+
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
+        if self._ring is None or self._ring[0].shape != frame.reward.shape:
+            self._ring, self._turn = [np.zeros_like(frame.reward) for _ in range(6)], 0
+        self._turn = (self._turn + 1) % 6
+        self._ring[self._turn][:] = frame.reward
+        return frame._replace(reward=self._ring[self._turn])
+
+
 class WrongInOneBatch(duel.Vector):
     """Planted: wrong in the batch that episodes are replayed in, not when asked again alone."""
 
@@ -182,7 +227,8 @@ def _refs(*made: type) -> tuple[CandidateRef, ...]:
 DUEL = dataclasses.replace(
     duel.DUEL,
     candidates=_refs(
-        duel.Vector, duel.WrongMask, RightInRollout, RightInTwoBatches, WrongInOneBatch, NoWord0,
+        duel.Vector, duel.WrongMask, RightInRollout, RightInTwoBatches, WrongInOneBatch,
+        WrongInOddBatches, WrongInAThousand, OneGame, RingOfBuffers, NoWord0,
         NoWord1, NoHighBit, NoMiddleBit, OneBuffer, OneBufferWrongMask, RaisesInCopy, SkipsInCopy,
     ),
 )  # fmt: skip

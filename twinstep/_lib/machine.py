@@ -42,6 +42,13 @@ def machine(cores: Sequence[int]) -> dict[str, Any]:
     }
 
 
+def has_accelerator() -> bool:
+    """Return whether this machine shows a device that JAX could compute on beside the CPU."""
+    names = ("nvidia[0-9]*", "kfd", "dxg", "accel*", "vfio/[0-9]*")
+    found = any(True for name in names for _ in Path("/dev").glob(name))
+    return found or platform.system() == "Darwin"
+
+
 def _gpus() -> dict[str, str]:
     """Return the names of NVIDIA's GPUs that JAX may use, {} if there are none.
 

@@ -66,6 +66,12 @@ def files_hash(folders: list[Path]) -> str:
     return hash_of((inner.as_posix(), path) for inner, path in files if _is_source(path, inner))
 
 
+def hashed_files(folders: list[Path]) -> list[Path]:
+    """Return the files that `files_hash` of these folders covers."""
+    files = ((path.relative_to(folder), path) for folder in folders for path in _sorted(folder))
+    return [path for inner, path in files if _is_source(path, inner)]
+
+
 def _is_source(path: Path, inner: Path) -> bool:
     about = (PACKAGED, PACKAGED_GPU, *ABOUT_MUTANTS)
     derived = path.suffix in (".pyc", ".so") or inner.as_posix() in about

@@ -11,6 +11,7 @@ from typing import Any
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
+from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, package_folder, sources_hash
 
@@ -79,10 +80,12 @@ def _judge(
     platform: str,
     auto_reset: str,
 ) -> Verdict:
-    word = str(entry["verdict"])
+    word, loaded = str(entry["verdict"]), loaded_hash(candidate)
     if entry["contract_digest"] != subject.contract.digest():
         word = "not verified: the contract has changed since"
-    elif entry.get("sources") != sources_hash(candidate):
+    elif not loaded:
+        word = "not verified: a declared package of the candidate, or its factory, cannot be found"
+    elif [entry.get("sources"), entry.get("loaded", loaded)] != [sources_hash(candidate), loaded]:
         word = "not verified: the candidate's files have changed since"
     elif (others := entry["versions"]) != (ours := versions()):
         changed = [name for name in ours if others.get(name) != ours[name]]

@@ -6,17 +6,13 @@ candidates' files and the user's home.
 
 from __future__ import annotations
 
-import ast
-import functools
-import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import twinstep
-from twinstep.errors import UserError
 from twinstep.project import registry
+from twinstep.project.imported import imported, installed, places, seen
 from twinstep.project.registry import Pair
-from twinstep.project.source_hash import matching, package_folder
+from twinstep.project.source_hash import matching
 from twinstep.walls.view import SYSTEM, View, python_folders
 
 #: Bytes that one process of a candidate may hold, and what it may leave in its scratch.
@@ -29,7 +25,7 @@ def view_of(pair: Pair) -> View:
     """Return the view of a pair's candidate."""
     subject, candidate = pair.subject, pair.candidate
     oracle = subject.env.oracle
-    hidden = [*_places((oracle.package, *oracle.upstream)), *_places(("twinstep.oracles",))]
+    hidden = [*places((oracle.package, *oracle.upstream)), *places(("twinstep.oracles",))]
     named = [
         registry.locator(subject.env.name),
         subject.env.contract.__module__,
@@ -38,126 +34,17 @@ def view_of(pair: Pair) -> View:
         candidate.build,
         *candidate.packages,
     ]
-    seen = [*SYSTEM, *python_folders(), *_installed(), *twinstep.__path__]
-    own = [place for name in named if name for place in _seen(name.partition(":")[0])]
+    known = [*SYSTEM, *python_folders(), *installed(), *twinstep.__path__]
+    own = [place for name in named if name for place in seen(name.partition(":")[0])]
     own += [str(path.absolute()) for glob in candidate.edit for path in matching(glob)]
-    own += _imported(own, [*seen, *hidden])
+    own += imported(own, [*known, *hidden])
     # A candidate inside the bridge's own package, as in a project of one file, has to be seen.
     hidden = [name for name in hidden if not any(Path(one).is_relative_to(name) for one in own)]
     return View(
-        tuple(dict.fromkeys([*seen, *own])),
+        tuple(dict.fromkeys([*known, *own])),
         tuple(dict.fromkeys(hidden)),
         scratch=SCRATCH,
         devices=tuple(map(str, Path("/dev").glob("nvidia*"))),
         memory=MEMORY,
         processes=PROCESSES,
     )
-
-
-def _installed() -> list[str]:
-    """Return the environment of this Python and the folders of installed packages."""
-    folders = [Path(sys.prefix), *(Path(entry).absolute() for entry in sys.path if entry)]
-    installed = {"site-packages", "dist-packages"}
-    return [
-        str(folder)
-        for folder in folders
-        if folder.exists() and (folder == Path(sys.prefix) or installed & set(folder.parts))
-    ]
-
-
-def _places(names: Iterable[str]) -> Iterator[str]:
-    """Yield the file or the folder of each module that is here, and compiled files beside it."""
-    for name in names:
-        place = _place(name)
-        if place is not None:
-            yield str(place)
-            yield from (str(path) for path in place.parent.glob(f"{place.name}.libs"))
-
-
-def _seen(module: str, *, whole: bool = True) -> Iterator[str]:
-    """Yield what an import of a module reads: its package, and `__init__.py` of those around.
-
-    whole: False for the module's own file alone.
-    """
-    parts = module.split(".")
-    for end in range(1, len(parts)):
-        around = _place(".".join(parts[:end]))
-        if around is not None and (around / "__init__.py").is_file():
-            yield str(around / "__init__.py")
-    # A module is seen with its package; the folder that holds a lone module is not.
-    place = _place(module)
-    if not whole:
-        place = place / "__init__.py" if place is not None and place.is_dir() else place
-    elif place is not None and place.is_file() and len(parts) > 1:
-        place = _place(".".join(parts[:-1]))
-    if place is not None:
-        yield str(place)
-
-
-def _imported(places: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the files that the places' sources import, and those that these import in turn.
-
-    Without those below known places. An import whose name is made while it runs is not found: its
-    package has to be declared.
-    """
-    found: list[str] = []
-    inside = [Path(place) for place in known]
-    todo = [file for place in places for file in _sources(Path(place))]
-    done = set(todo)
-    while todo:
-        for place in _imports(todo.pop()):
-            new = place.is_file() and not any(place.is_relative_to(one) for one in inside)
-            if new and place not in done:
-                done.add(place)
-                todo.append(place)
-                found.append(str(place))
-    return found
-
-
-def _sources(place: Path) -> list[Path]:
-    return [place] if place.is_file() else sorted(place.rglob("*.py"))
-
-
-def _imports(file: Path) -> Iterator[Path]:
-    """Yield the files that a source file's imports read."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            outer = [node.module] if node.module else []
-            names = [*outer, *(".".join([*outer, alias.name]) for alias in node.names)]
-            if node.level:
-                base = file.parents[min(node.level, len(file.parents)) - 1]
-                for name in names:
-                    inner = base.joinpath(*name.split("."))
-                    yield from (inner.with_suffix(".py"), inner / "__init__.py")
-                continue
-        for name in names:
-            if name.partition(".")[0] not in sys.stdlib_module_names:
-                yield from map(Path, _seen(name, whole=False))
-
-
-def _place(module: str) -> Path | None:
-    """Return the folder of a package or the file of a module, None if there is none."""
-    return _found(module, tuple(sys.path))
-
-
-@functools.cache
-def _found(module: str, _: tuple[str, ...]) -> Path | None:
-    """Find it; the search path is part of the question."""
-    try:
-        return package_folder(module)
-    except UserError:
-        pass
-    outer, _, leaf = module.rpartition(".")
-    try:
-        folders = [package_folder(outer)] if outer else [Path(entry or ".") for entry in sys.path]
-    except UserError:
-        return None
-    files = (folder / f"{leaf}.py" for folder in folders)
-    return next((file.absolute() for file in files if file.is_file()), None)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from twinstep._lib.machine import has_accelerator
 from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken, UserError
@@ -94,6 +95,7 @@ class Runner:
         candidate = _guard("be built", lambda: RemoteCandidate(pair))
         if candidate.refused:
             raise CandidateBroken(candidate.refused[0])
+        _require_platform(candidate.platform)
         return cls(pair.subject.contract, candidate, pair.candidate.name)
 
     @classmethod
@@ -113,6 +115,7 @@ class Runner:
             if not isinstance(getattr(candidate, name), str):
                 word = getattr(candidate, name)
                 raise CandidateBroken(f"{factory}: `{name}` is {word!r}, not a text as 'float32'")
+        _require_platform(candidate.platform)
         return cls(pair.subject.contract, candidate, pair.candidate.name, isolation)
 
     def offers(self, method: str) -> bool:
@@ -373,8 +376,23 @@ class Runner:
             return _guard(what, act)
 
     def _narrower(self, got: np.dtype, want: np.dtype) -> bool:
-        """Accept a float32 candidate of a float64 contract; its gate decides the tolerance."""
-        return want.kind == "f" and got == np.dtype(self.dtype)
+        """Accept a float32 candidate of a float64 contract; its gate decides the tolerance.
+
+        Nothing wider: it would be compared after rounding. Nothing below float32, which no contract
+        of a field means.
+        """
+        return want == np.float64 and got == np.float32 == np.dtype(self.dtype)
+
+
+def _require_platform(name: str) -> None:
+    """Raise CandidateBroken for an accelerator that this machine does not have.
+
+    Gates may be wider there, and the candidate's word alone decides nothing.
+    """
+    if name != "cpu" and not has_accelerator():
+        raise CandidateBroken(
+            f"`platform` is {name!r}, and this machine has no accelerator: it computes on 'cpu'"
+        )
 
 
 def _groups(

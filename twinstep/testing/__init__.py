@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from twinstep.compare.lockstep import check_episodes
     from twinstep.diagnosis.case import Case, ask, outputs_differ
     from twinstep.inputs.batching import LANES, WINDOW, chunk_lanes
+    from twinstep.inputs.drawn_sizes import drawn_sizes
     from twinstep.inputs.sampling import sample_actions, some_starts, takes_whole_state
     from twinstep.inputs.seeds import seeds, starts_of
     from twinstep.reference.trace_set import TraceSet
@@ -33,6 +34,7 @@ __all__ = [
     "check_episodes",
     "chunk_lanes",
     "differs",
+    "drawn_sizes",
     "first_misses",
     "frames_differ",
     "outputs_differ",
@@ -51,6 +53,7 @@ _HOMES = {
     "compare.lockstep": "check_episodes",
     "diagnosis.case": "Case ask outputs_differ",
     "inputs.batching": "LANES WINDOW chunk_lanes",
+    "inputs.drawn_sizes": "drawn_sizes",
     "inputs.sampling": "sample_actions some_starts takes_whole_state",
     "inputs.seeds": "seeds starts_of",
     "reference.trace_set": "TraceSet",

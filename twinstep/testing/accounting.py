@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from twinstep.environment import Environment
+from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import sources_hash
 from twinstep.reference.ranges_seen import Ranges, widen
@@ -60,6 +61,7 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "unvaried": unvaried(subject.env),
         "asks_illegal": subject.contract.masked and not subject.contract.illegal,
         "sources": sources_hash(pair.candidate),
+        "loaded": loaded_hash(pair.candidate),
         "seeds": seeds,
         "imported": imported,
     }

@@ -64,6 +64,14 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "each candidate's drivers go on for N minutes in all with further episodes",
         "dest": "twinstep_minutes",
     },
+    "batch-size": {
+        "type": int,
+        "action": "append",
+        "metavar": "N",
+        "help": "lanes in which a candidate is called besides its usual ones (repeatable); by "
+        "default sizes are drawn anew in each run",
+        "dest": "twinstep_batch_sizes",
+    },
     "tolerance": _text(
         "",
         "ABS[,REL]",

@@ -84,6 +84,9 @@ def _opened(config: pytest.Config) -> Run:
     option = config.option
     if option.twinstep_episodes < 1:
         raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
+    for size in option.twinstep_batch_sizes or ():
+        if size < 1:
+            raise UserError(f"--batch-size {size}: at least 1 is needed")
     selection = Selection(
         option.twinstep_env,
         option.twinstep_candidate,
@@ -130,6 +133,7 @@ def _harness(config: pytest.Config) -> Harness:
         isolate=option.twinstep_isolate,
         progress=lambda text: _progress(config, text),
         tolerance=_tolerance(option.twinstep_tolerance),
+        batch_sizes=tuple(option.twinstep_batch_sizes or ()),
     )
     return Harness(settings, imported)
 

@@ -21,6 +21,7 @@ class RunSettings:
 
     drivers: the run's, those of each contract if empty. minutes: for which a candidate's drivers go
     on with further episodes. tolerance: (ABS, REL) that floats may be off beside their gates.
+    batch_sizes: those in which a candidate is called, drawn anew if empty.
     """
 
     episodes: int = 100
@@ -31,6 +32,7 @@ class RunSettings:
     isolate: bool = False
     progress: Callable[[str], None] = lambda text: None
     tolerance: tuple[float, float] | None = None
+    batch_sizes: tuple[int, ...] = ()
 
 
 def in_ci() -> bool:
