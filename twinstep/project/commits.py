@@ -77,6 +77,11 @@ class Commits:
             place = end + 1 + int(size) + 1
             yield path, File(mode, bytes(answer[end + 1 : place - 1]))
 
+    def paths(self, commit: str) -> list[str]:
+        """Return the paths of a commit's files, from the repository's top."""
+        rows = git(self.folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+        return [os.fsdecode(row) for row in rows.split(b"\0")[:-1]]
+
     def digest(self, commit: str) -> str:
         """Return the sha256 over mode, path and bytes of every file of a commit."""
         total = hashlib.sha256()

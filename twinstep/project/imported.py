@@ -131,7 +131,7 @@ def place_of(module: str) -> Path | None:
 
 
 @functools.cache
-def _found(module: str, _: tuple[str, ...]) -> Path | None:
+def _found(module: str, search_path: tuple[str, ...]) -> Path | None:
     """Find it; the search path is part of the question."""
     try:
         return package_folder(module)

@@ -64,8 +64,13 @@ def link_packages(project: Path) -> None:
 
 def import_path(project: Path) -> str:
     """Return the PYTHONPATH under which a checkout's packages hide the installed ones."""
+    return os.pathsep.join(map(str, import_roots(project)))
+
+
+def import_roots(project: Path) -> list[Path]:
+    """Return the folders in which a checkout's packages lie."""
     inner = _package_map(project).get("", "src" if (project / "src").is_dir() else "")
-    return os.pathsep.join([str(project / inner), str(project)] if inner else [str(project)])
+    return [project / inner, project] if inner else [project]
 
 
 def _package_map(project: Path) -> dict[str, str]:

@@ -22,6 +22,7 @@ from twinstep.project.registry import Pair
 from twinstep.project.repository import Repository
 from twinstep.repair import agents, loop, sandbox
 from twinstep.repair.attempt import COMMITS, Workbench, branch_of, clear
+from twinstep.repair.boundaries import require_apart
 from twinstep.repair.checks import Checks
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
@@ -86,6 +87,7 @@ def _begun(args: argparse.Namespace, repository: Repository) -> Path:
         raise registry.unknown(f"candidate of {args.env}", name, candidates)
     agent = agents.find(args.agent, PRESETS)
     _require(settings, candidates[name], agent)
+    require_apart(env, candidates[name])
     if settings["optimise"]:
         for pair in _measured(env, candidates[name]):
             command.require(pair.subject)

@@ -27,6 +27,7 @@ from twinstep.project.commits import Commits
 from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
 from twinstep.project.workspace import import_path, may_edit, snapshot, with_references
+from twinstep.repair.boundaries import new_names
 from twinstep.runner.screening import screen
 
 SUITE = (
@@ -163,7 +164,7 @@ class Verifier:
         """Run a stage on a commit. base: the commit whose collection lists the expected tests."""
         self._drop_foreign_traces()
         with_references(self._cache)
-        result = self._checked(commit, stage)
+        result = self._checked(commit, base, stage)
         if not result.good:
             return result
         missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
@@ -174,9 +175,13 @@ class Verifier:
             return Result(trouble=f"{missing[0]}{more} did not run", seconds=result.seconds)
         return result
 
-    def _checked(self, commit: str, stage: Stage) -> Result:
+    def _checked(self, commit: str, base: str, stage: Stage) -> Result:
         with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as scratch:
             project = self._checkout(commit, Path(scratch) / "tree")
+            if names := new_names(self._commits, project, commit, base):
+                return Result(trouble=f"refused before it was run: `{names[0]}` is a new name on "
+                              "the search path, where it could stand for a package that is "
+                              "installed: put it inside a package of yours")  # fmt: skip
             out = Path(scratch) / "out"
             out.mkdir()
             result = self._run(project, out, stage)
@@ -190,7 +195,7 @@ class Verifier:
         has lost none. Where the base offers a method, a try keeps it.
         """
         if (stage, base) not in self._unknown:
-            self._unknown[stage, base] = self._checked(base, stage).unknown
+            self._unknown[stage, base] = self._checked(base, base, stage).unknown
         return self._unknown[stage, base]
 
     @contextlib.contextmanager
