@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.level3,
     pytest.mark.gates("lockstep"),
     pytest.mark.one_variant,
-    # What ships runs in the process that compares.
+    # An adapter runs in the process that compares.
     pytest.mark.needs("run.in_process"),
 ]
 

@@ -21,12 +21,7 @@ from twinstep.diagnosis.diagnose import Suspect
 from twinstep.drivers import CORE
 from twinstep.testing import WINDOW, frames_differ, sample_actions, seeds
 
-pytestmark = [
-    pytest.mark.level3,
-    pytest.mark.gates("lockstep"),
-    # What ships runs in the process that compares.
-    pytest.mark.needs("run.in_process"),
-]
+pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
 
 #: How far the largest batch is played here.
 SHORT = 64
@@ -102,7 +97,7 @@ VIEWS = {
 )
 def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab, mode):
     """Rollout and state, several episodes long, agree with the oracle's own auto-reset."""
-    env = twinstep_lab.env(mode)
+    env = twinstep_lab.shipped(mode)
     gates = twinstep_lab.rules.lockstep()
     for driver, frames, actions in _recordings(twinstep_lab):
         expected = VIEWS[mode](
@@ -132,7 +127,7 @@ def test_shipped_environment_matches_the_oracle_through_auto_resets(twinstep_lab
 @pytest.mark.gates("resync")
 def test_shipped_steps_from_the_oracles_states_match(twinstep_lab, mode):
     """Every recorded step, ends and next starts too, each from the oracle's own state."""
-    env = twinstep_lab.env(mode)
+    env = twinstep_lab.shipped(mode)
     for driver, frames, actions in _recordings(twinstep_lab):
         count, lanes = actions.shape[:2]
         expected = expected_of(twinstep_lab.contract, frames, actions)
@@ -187,7 +182,7 @@ def _fields_differ(lab, frame, frames, gates):
 @pytest.mark.needs("not contract.hidden", "candidate.load")
 def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
     """Recorded lanes around their ends, at random places among the most that are measured."""
-    env = twinstep_lab.env("same-step")
+    env = twinstep_lab.shipped("same-step")
     gates, rng = twinstep_lab.rules.lockstep(), twinstep_lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(twinstep_lab))
     short = PART if _is_large(twinstep_lab.contract) else SHORT
@@ -221,7 +216,7 @@ def test_recorded_lanes_match_inside_the_largest_batch(twinstep_lab):
 @pytest.mark.needs("contract.hidden")
 def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinstep_lab):
     """Recorded lanes from their starts through a first end, among the most that are measured."""
-    env = twinstep_lab.env("same-step")
+    env = twinstep_lab.shipped("same-step")
     gates, rng = twinstep_lab.rules.lockstep(), twinstep_lab.reference.rng("largest batch")
     driver, frames, actions = next(_recordings(twinstep_lab))
     whole = expected_of(twinstep_lab.contract, frames, actions)

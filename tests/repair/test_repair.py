@@ -73,7 +73,7 @@ class TestWalked:
         stages = list(dict.fromkeys(entry["stage"] for entry in made.log("check")))
         assert stages == [
             "level 1", "level 1 of take", "levels 1 to 2", "levels 1 to 3 with tree seeds",
-            "level 3 with holdout seeds", "levels 1 to 3, as it ships",
+            "level 3 with holdout seeds", "levels 1 to 3",
         ]  # fmt: skip
 
     def test_what_makes_it_worse_is_undone_and_the_next_prompt_says_so(self, walked):

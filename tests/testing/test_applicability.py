@@ -81,12 +81,10 @@ def test_a_worker_gets_the_same_facts():
 
 
 def test_marks_of_a_test_and_of_its_module_are_both_read():
-    from twinstep.rollouts.test_shipped import (
-        test_recorded_lanes_match_inside_the_largest_batch as test,
-    )
+    from twinstep.rollouts.test_adapters import test_gymnax_steps_match_the_oracle as test
 
     conditions = [c for args, _ in needs_of(test) for c in args]
-    assert set(conditions) >= {"run.in_process", "candidate.load", "not contract.hidden"}
+    assert set(conditions) >= {"run.in_process", "candidate.pure"}
 
 
 def test_the_verdict_lists_what_applies_and_what_does_not(project):

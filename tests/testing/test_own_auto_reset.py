@@ -15,11 +15,12 @@ lap = "twinstep.tests.toys.lap:LAP"
 """
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory, toy_cache):
+@pytest.fixture(scope="module", params=["", "--isolate"], ids=["in process", "isolated"])
+def ran(request, tmp_path_factory, toy_cache):
     project = Project(tmp_path_factory.mktemp("lap") / "project", toy_cache, PROJECT)
     chosen = [f"--candidate={name}" for name in ("right", "own", "forever", "swallows")]
     wanted = ("-m", "level3", "--episodes", "10", "-k", "through_auto_resets or steps_from or pgx")
+    wanted += (request.param,) if request.param else ()
     return project.pytest(*wanted, *chosen, suite="rollouts", env="lap")
 
 

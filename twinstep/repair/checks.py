@@ -87,7 +87,7 @@ class Checks:
                 text = markdown.markdown(record)
             paths.write_atomically(place.with_suffix(".md"), text.encode())
         public = [] if hidden else result.reports
-        if result.good and not stage.isolate and stage.levels == (1, 2, 3):
+        if result.good and stage == Stage((1, 2, 3)):
             paths.write_atomically(self._bench.run / "verdict.json", result.verdict_bytes)
         suspects = [s["module"] for record in public for s in record["suspects"][:1]]
         return {

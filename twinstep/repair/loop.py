@@ -3,7 +3,7 @@
 1. Each module in dependency order: prompt for it, run its level 1 tests, repair.
 2. The whole at levels 1 and 2.
 3. Whole episodes at level 3, with seeds that every edit re-rolls. The witness of each failure is
-   kept as a regression before the next prompt. Then hidden seeds, and the shipped environment.
+   kept as a regression before the next prompt. Then hidden seeds, and everyone's.
 4. Policy transfer, if the contract requires it; a gap leads back to 1.
 5. Speed, if requested. A change that is not proven again, or is not faster, is undone.
 
@@ -51,7 +51,8 @@ class Limits:
 
 
 _HOLDOUT = Stage((3,), seeds="holdout")
-_SHIPPED = Stage((1, 2, 3), isolate=False)
+#: Its verdict is the run's.
+_ALL = Stage((1, 2, 3))
 _TRANSFER = Stage((4,), isolate=False)
 
 
@@ -135,11 +136,11 @@ class Loop:
         self._mend(phase, "", stage, self._check(stage))
 
     def _episodes(self) -> None:
-        """Phase 3: tree seeds, then hidden seeds, then the shipped environment, on one commit."""
+        """Phase 3: tree seeds, then hidden seeds, then everyone's seeds, on one commit."""
         while True:
             self._whole(3, self._episodes_stage)
             commit = self._commit
-            for stage in (_HOLDOUT, _SHIPPED):
+            for stage in (_HOLDOUT, _ALL):
                 check = self._check(stage)
                 if not check.good:
                     self._try(3, self._asking.guilty(self._commit, check), check, stage)
@@ -181,8 +182,8 @@ class Loop:
                 number, ended = number - 1, f"; {stop.why}"
                 break
             why = self._unproven([self._episodes_stage]) or self._slower(before)
-            # The shipped environment comes last: its verdict must be that of the newest commit.
-            why = why or self._unproven([*proof, _SHIPPED])
+            # Everyone's seeds come last: their verdict must be that of the newest commit.
+            why = why or self._unproven([*proof, _ALL])
             if why:
                 self._undo(why)
             count += not why

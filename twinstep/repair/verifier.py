@@ -42,7 +42,7 @@ class Stage:
     """The tests of a check.
 
     levels: numbers. modules: only their tests; () for all. seeds: public, tree or holdout.
-    isolate: True to run the candidate in its own process; the shipped environment is then skipped.
+    isolate: True to run the candidate in its own process. Policies train in that of the judge.
     """
 
     levels: tuple[int, ...]
@@ -57,7 +57,7 @@ class Stage:
         text = f"level {first}" if first == last else f"levels {first} to {last}"
         text += f" of {', '.join(self.modules)}" if self.modules else ""
         text += f" with {self.seeds} seeds" if self.seeds != "public" else ""
-        return text if self.isolate else f"{text}, as it ships"
+        return text if self.isolate else f"{text}, in the judge's process"
 
 
 @dataclass(frozen=True)

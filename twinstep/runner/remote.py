@@ -45,37 +45,81 @@ class RemoteState:
         weakref.finalize(self, freed.append, held.number)
 
 
-class RemoteCandidate:
-    """A Candidate (see protocols.py) whose code runs in another process.
+class CandidateProcess:
+    """A pair's candidate in a process of its own, behind walls where any can be built.
 
-    It has the candidate's optional methods except those of auto-reset. An exception of the
-    candidate comes back under its own name. CandidateDied is raised if the process ends, stays
-    silent for the candidate's `limit`, or sends an invalid answer. A dead process is not restarted.
+    An exception of the candidate comes back under its own name. CandidateDied is raised if the
+    process ends, stays silent for the candidate's `limit`, or sends an invalid answer. A dead
+    process is not restarted.
     """
 
-    def __init__(self, pair: Pair) -> None:
-        self._child = _started(pair)
+    def __init__(self, pair: Pair, module: str, *more: Any) -> None:
+        """Start it. module: the one whose `serve` answers. more: of its first request."""
+        self._child = _started(pair, module)
         self._freed: list[int] = []
         self._limit = pair.candidate.limit
-        self._close = weakref.finalize(self, self._child.kill)
+        #: Ends the process.
+        self.close = weakref.finalize(self, self._child.kill)
         subject = pair.subject
-        about = self._exchange(
+        #: What it answers to the first request.
+        self.about: Any = self._exchange(
             (
                 registry.locator(subject.env.name),
                 subject.variant.name,
                 dict(subject.contract.params),
                 pair.candidate.name,
                 pair.candidate.factory,
+                *more,
             )
         )
-        self._adopt(about, 0)
 
-    def _adopt(self, about: dict[str, Any], side: int) -> None:
+    def ask(self, *request: Any) -> Any:
+        """Make a request, with the numbers of states that nobody needs any more."""
+        freed, self._freed[:] = list(self._freed), []
+        return self._exchange((*request, freed))
+
+    def state(self, held: Any) -> RemoteState:
+        """Return the handle of a state in an answer."""
+        if not isinstance(held, Held):
+            raise CandidateDied("it sent no state where it owes one")
+        return RemoteState(held, self._freed)
+
+    def _exchange(self, request: tuple[Any, ...]) -> Any:
+        try:
+            kind, *rest = self._child.ask(request, self._limit)
+        except Silent:
+            self.close()
+            raise CandidateDied(f"its process said nothing for {self._limit:g} s") from None
+        except Ended as end:
+            text = f"its process {ending(end.code, 'ended by itself')}"
+            raise CandidateDied(text) from None
+        except (Garbled, TypeError, ValueError) as error:
+            self.close()
+            raise CandidateDied(f"its process sent what is no answer ({error})") from None
+        if kind == "ok":
+            return rest[0]
+        name, text, trace = (str(part) for part in rest)
+        raise _named(name, trace)(text)
+
+
+class RemoteCandidate:
+    """A Candidate (see protocols.py) whose code runs in another process.
+
+    It has the candidate's optional methods except those of auto-reset.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self._adopt(CandidateProcess(pair, server.__name__), 0)
+
+    def _adopt(self, process: CandidateProcess, side: int) -> None:
+        about = process.about
         self.dtype, self.platform = str(about["dtype"]), str(about["platform"])
         self.any_size = bool(about["any_size"])
         #: The forbidden contents of its compiled programs, a line each.
         self.refused = [str(line) for line in about["refused"]]
-        self._about, self._side = about, side
+        #: What `make` needs of it and nobody can call here.
+        self.ships = tuple(str(name) for name in about["ships"])
+        self._process, self._side = process, side
         for name in about["methods"]:
             if name in server.METHODS:
                 setattr(self, name, getattr(self, f"_{name}"))
@@ -90,7 +134,7 @@ class RemoteCandidate:
 
     def close(self) -> None:
         """End the process."""
-        self._close()
+        self._process.close()
 
     def _rollout(self, state: RemoteState, actions: Array) -> tuple[RemoteState, Frame]:
         return self._moved("rollout", state.held, np.asarray(actions))
@@ -119,9 +163,7 @@ class RemoteCandidate:
 
     def _eager(self) -> RemoteCandidate:
         other = object.__new__(RemoteCandidate)
-        other._child, other._freed = self._child, self._freed
-        other._close, other._limit = self._close, self._limit
-        other._adopt(self._about, int(self._ask("eager")))
+        other._adopt(self._process, int(self._ask("eager")))
         return other
 
     def _moved(self, method: str, *args: Any) -> tuple[RemoteState, Frame]:
@@ -131,30 +173,10 @@ class RemoteCandidate:
         return self._state(answer[0]), answer[1]
 
     def _state(self, held: Any) -> RemoteState:
-        if not isinstance(held, Held):
-            raise CandidateDied("it sent no state where it owes one")
-        return RemoteState(held, self._freed)
+        return self._process.state(held)
 
     def _ask(self, method: str, *args: Any) -> Any:
-        freed, self._freed[:] = list(self._freed), []
-        return self._exchange((self._side, method, args, freed))
-
-    def _exchange(self, request: tuple[Any, ...]) -> Any:
-        try:
-            kind, *rest = self._child.ask(request, self._limit)
-        except Silent:
-            self._close()
-            raise CandidateDied(f"its process said nothing for {self._limit:g} s") from None
-        except Ended as end:
-            text = f"its process {ending(end.code, 'ended by itself')}"
-            raise CandidateDied(text) from None
-        except (Garbled, TypeError, ValueError) as error:
-            self._close()
-            raise CandidateDied(f"its process sent what is no answer ({error})") from None
-        if kind == "ok":
-            return rest[0]
-        name, text, trace = (str(part) for part in rest)
-        raise _named(name, trace)(text)
+        return self._process.ask(self._side, method, args)
 
 
 def _named(name: str, trace: str) -> type[Exception]:
@@ -166,14 +188,14 @@ def _named(name: str, trace: str) -> type[Exception]:
     return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
 
 
-def _started(pair: Pair) -> ChildProcess:
+def _started(pair: Pair, module: str) -> ChildProcess:
     passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
     # Python would write its bytecode next to the sources.
     passed["PYTHONDONTWRITEBYTECODE"] = "1"
 
     behind = standing().namespaces
     return ChildProcess.run(
-        lambda descriptor: (walled if behind else list)(child_command(server.__name__, descriptor)),
+        lambda descriptor: (walled if behind else list)(child_command(module, descriptor)),
         passed | (variables(view_of(pair)) | _INSIDE if behind else {}),
         # A folder without files of the project.
         cwd=tempfile.gettempdir(),

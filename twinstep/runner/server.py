@@ -10,6 +10,7 @@ import faulthandler
 import os
 import signal
 import traceback
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -27,6 +28,30 @@ from twinstep.runner.wire import WIRE, Held
 METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
 
 
+class States:
+    """The states of this process, under numbers that the other side knows."""
+
+    def __init__(self) -> None:
+        self._states: dict[int, Any] = {}
+        self._next = 0
+
+    def keep(self, state: Any) -> Held:
+        """Return the number of a new state."""
+        self._next += 1
+        self._states[self._next] = state
+        return Held(self._next)
+
+    def given(self, args: tuple[Any, ...], looks: bool, freed: list[int]) -> list[Any]:
+        """Return arguments with states in their numbers' place.
+
+        looks: whether the states stay. freed: numbers that go.
+        """
+        for number in freed:
+            self._states.pop(number, None)
+        take = self._states.__getitem__ if looks else self._states.pop
+        return [take(arg.number) if isinstance(arg, Held) else arg for arg in args]
+
+
 class CandidateHost:
     """Owns the candidate and its states."""
 
@@ -38,8 +63,7 @@ class CandidateHost:
         runner = Runner.of(Pair(subject, CandidateRef(name, factory)))
         self._isolation = runner.isolation
         self._sides = [runner.candidate]
-        self._states: dict[int, Any] = {}
-        self._next = 0
+        self._states = States()
         self._untraced: Exception | None = None
 
     def about(self) -> dict[str, Any]:
@@ -60,49 +84,45 @@ class CandidateHost:
             "platform": side.platform,
             "any_size": bool(getattr(side, "any_size", False)),
             "methods": [name for name in METHODS if offers(side, name)],
+            "ships": [name for name in ("auto_step", "pure") if hasattr(side, name)],
             "refused": refused,
         }
 
     def answer(self, side: int, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method. It consumes the given states, except `copy` and `frame`."""
-        for number in freed:
-            self._states.pop(number, None)
+        looks = method in ("copy", "frame")
+        arguments = self._states.given(args, looks, freed)
         if self._untraced is not None and method not in ("call", "eager"):
             raise self._untraced
         if method == "eager":
             with self._isolation:
                 self._sides.append(self._sides[0].eager())
             return len(self._sides) - 1
-        looks = method in ("copy", "frame")
-        arguments = [self._state(arg, looks) if isinstance(arg, Held) else arg for arg in args]
         with self._isolation:
             answer = getattr(self._sides[side], method)(*arguments)
         if method in ("load", "copy"):
-            return self._keep(answer)
+            return self._states.keep(answer)
         if isinstance(answer, tuple) and len(answer) == 2 and not isinstance(answer, Frame):
-            return self._keep(answer[0]), answer[1]
+            return self._states.keep(answer[0]), answer[1]
         return answer
-
-    def _state(self, held: Held, looks: bool) -> Any:
-        return self._states[held.number] if looks else self._states.pop(held.number)
-
-    def _keep(self, state: Any) -> Held:
-        self._next += 1
-        self._states[self._next] = state
-        return Held(self._next)
 
 
 def serve(handle: int) -> None:
     """Answer until the pipe closes; the first message names the candidate to build."""
+    serve_host(handle, CandidateHost)
+
+
+def serve_host(handle: int, build: Callable[..., Any]) -> None:
+    """Answer by what `build` makes of the first request: its `about` first, then its answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     pipe = Connection(handle)
-    host: CandidateHost | None = None
+    host: Any = None
 
     def answer(request: Any) -> Any:
         nonlocal host
         if host is None:
-            host = CandidateHost(*request)
+            host = build(*request)
             return "ok", host.about()
         return "ok", host.answer(*request)
 

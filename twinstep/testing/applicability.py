@@ -28,15 +28,20 @@ _OF_THE_CORE = ("auto_step", "frame")
 
 
 class Offers(NamedTuple):
-    """What a built candidate is: its optional methods, dtype and platform."""
+    """What a built candidate is: its optional methods, dtype and platform.
+
+    shipped: methods that `make` uses, which a candidate in its own process offers nobody else.
+    """
 
     methods: tuple[str, ...]
     dtype: str
     platform: str
+    shipped: tuple[str, ...] = ()
 
     def ships(self, method: str) -> bool:
         """Return whether `make` has a method's part: the core resets and shows JAX's lanes."""
-        return method in self.methods or ("pure" in self.methods and method in _OF_THE_CORE)
+        every = (*self.methods, *self.shipped)
+        return method in every or ("pure" in every and method in _OF_THE_CORE)
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,8 @@ def _offers_of(lab: Lab) -> Offers:
     # A JAX candidate with an auto-reset of its own ships as it is: not inside a caller's programs.
     if hasattr(runner.candidate, "pure") and "auto_step" not in methods:
         methods.append("pure")
-    return Offers(tuple(methods), runner.dtype, runner.platform)
+    shipped = tuple(getattr(runner.candidate, "ships", ()))
+    return Offers(tuple(methods), runner.dtype, runner.platform, shipped)
 
 
 def _oracle_of(subject: EnvVariant, harness: Harness) -> tuple[str, ...] | None:

@@ -39,6 +39,7 @@ from twinstep.testing.settings import NeedsInProcessCandidate
 
 if TYPE_CHECKING:
     from twinstep.env.make import Env
+    from twinstep.env.remote import RemoteEnv
     from twinstep.testing.reference import Reference
 
 
@@ -65,6 +66,7 @@ class Lab:
         self.notes: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self._envs: dict[str, Env] = {}
+        self._apart: dict[str, RemoteEnv] = {}
 
     @property
     def oracle(self) -> OracleProcess:
@@ -103,6 +105,7 @@ class Lab:
         """Drop the candidate; the next question builds it anew."""
         self._runner = None
         self._envs.clear()
+        self._apart.clear()
 
     @property
     def built(self) -> Runner | None:
@@ -118,11 +121,21 @@ class Lab:
 
         if self.reference.harness.settings.isolate:
             raise NeedsInProcessCandidate(
-                "what ships runs in the process that compares: without --isolate"
+                "an adapter runs in the process that compares: without --isolate"
             )
         if auto_reset not in self._envs:
             self._envs[auto_reset] = Env(self.pair.subject, self.pair.candidate.name, auto_reset)
         return self._envs[auto_reset]
+
+    def shipped(self, auto_reset: str) -> Env | RemoteEnv:
+        """Return the candidate as it ships, in a process of its own where the run asks for that."""
+        from twinstep.env.remote import RemoteEnv  # imports JAX
+
+        if not self.reference.harness.settings.isolate:
+            return self.env(auto_reset)
+        if auto_reset not in self._apart:
+            self._apart[auto_reset] = RemoteEnv(self.pair, auto_reset)
+        return self._apart[auto_reset]
 
     @property
     def rules(self) -> Rules:

@@ -88,7 +88,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
         "level 4 trains as long as the contract asks of a GPU, where it does", "twinstep_full"
     ),
     "isolate": _flag(
-        "run each candidate in a process of its own, under watch; what ships is not compared",
+        "run each candidate in a process of its own behind walls; adapters are not compared",
         "twinstep_isolate",
     ),
     "require-oracles": _flag(

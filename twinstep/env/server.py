@@ -1,0 +1,60 @@
+"""The process of a candidate as it ships: build it by `make`'s own class and answer requests.
+
+Started by remote.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from twinstep.env.make import Env
+from twinstep.environment import CandidateRef, Variant
+from twinstep.project import registry
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.runner.import_guard import Isolation
+from twinstep.runner.server import States, serve_host
+
+#: Methods that leave the state that they are given.
+_LOOKS = ("frame", "save", "clone")
+
+
+class EnvHost:
+    """Owns the environment and its states."""
+
+    def __init__(
+        self,
+        locator: str,
+        variant: str,
+        params: dict[str, Any],
+        name: str,
+        factory: str,
+        auto_reset: str,
+    ) -> None:
+        mine = CandidateRef(name, factory)
+        env = replace(registry.load_object(locator), candidates=(mine,))
+        subject = EnvVariant(env, Variant(variant, params))
+        self._isolation = Isolation(Pair(subject, mine))
+        self._env = Env(subject, name, auto_reset)
+        self._states = States()
+
+    def about(self) -> dict[str, Any]:
+        """Return dtype and platform of what was built."""
+        return {"dtype": self._env.dtype, "platform": self._env.platform}
+
+    def answer(self, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
+        """Call a method of `Env`; time steps come back as tuples."""
+        given = self._states.given(args, method in _LOOKS, freed)
+        call = self._env._load if method == "load" else getattr(self._env, method)
+        with self._isolation:
+            answer = call(*given)
+        if method == "frame":
+            return answer
+        if method in ("reset", "step", "rollout"):
+            return self._states.keep(answer[0]), tuple(answer[1])
+        return self._states.keep(answer)
+
+
+def serve(handle: int) -> None:
+    """Answer until the pipe closes; the first message names what to build."""
+    serve_host(handle, EnvHost)
