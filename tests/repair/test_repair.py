@@ -12,12 +12,12 @@ import pytest
 
 from twinstep.project.commits import Commits
 from twinstep.tests.support.project_folder import EARLY, RIGHT, TAKES, TAKES_ALL, WRONG
-from twinstep.tests.support.scripted_agent import Repaired
+from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
 
 pytestmark = pytest.mark.e2e
 
 SHORT = ("--workers", "1", "--episodes", "24")
-DUEL = ("--env", "duel", "--candidate", "mine", "--agent", "scripted", *SHORT)
+DUEL = ("--env", "duel", "--candidate", "mine", *SCRIPTED, *SHORT)
 
 #: A module is fixed in the second try, the step in the fourth; in between a try makes it worse.
 PARTIAL = f"""

@@ -9,7 +9,7 @@ import pytest
 
 from twinstep.tests.examples.test_cartpole_example import EXAMPLE, pinned  # noqa: F401
 from twinstep.tests.support.project_folder import Folder
-from twinstep.tests.support.scripted_agent import Repaired
+from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
 
 pytestmark = [
     pytest.mark.e2e,
@@ -75,7 +75,7 @@ def try3():
 def try4():
     change(ADAPTER, {early!r}, {steps["step"]!r})
 """)
-    done = made.repair("--env", "cartpole", "--agent", "scripted", "--workers", "1")
+    done = made.repair("--env", "cartpole", *SCRIPTED, "--workers", "1")
     return made, done
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from twinstep.oracles.pong import upstream
 from twinstep.tests.support.requirements import need
-from twinstep.tests.support.scripted_agent import ROOT, Repaired, series, wrong
+from twinstep.tests.support.scripted_agent import ROOT, SCRIPTED, Repaired, series, wrong
 
 PONG = ROOT / "generated" / "pong"
 HERE = "generated/pong"
@@ -53,7 +53,7 @@ def repaired(tmp_path_factory):
     need(upstream.probe({}))
     made = Repaired.emptied(tmp_path_factory.mktemp("pong"), HERE)
     made.commit(series(HERE, tries()))
-    args = ("--env", "pong", "--candidate", "jax", "--agent", "scripted", "--phases", "123")
+    args = ("--env", "pong", "--candidate", "jax", *SCRIPTED, "--phases", "123")
     return made, made.repair(*args)
 
 

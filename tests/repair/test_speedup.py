@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from twinstep.tests.support.project_folder import RIGHT, WRONG
-from twinstep.tests.support.scripted_agent import Repaired
+from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
 
 pytestmark = pytest.mark.e2e
 
@@ -72,7 +72,7 @@ def try3():
 def try4():
     change(RULES, {waste(60)!r}, {HEAD!r})
 """
-ASKED = ("--env", "duel", "--candidate", "mine", "--agent", "scripted", "--workers", "1",
+ASKED = ("--env", "duel", "--candidate", "mine", *SCRIPTED, "--workers", "1",
          "--episodes", "24", "--phases", "3")  # fmt: skip
 
 

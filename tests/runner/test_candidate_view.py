@@ -16,8 +16,10 @@ from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.runner.candidate_view import view_of
 from twinstep.tests.runner import test_candidate_view as here
+from twinstep.walls.standing import standing
 from twinstep.walls.view import variables, walled
 
+pytestmark = pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
 ENVIRONMENTS = ("cartpole", "emurust", "halfcheetah", "pokejax", "pong", "tcgjax")
 ROOT = Path(twinstep.__file__).parents[1]
 

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import twinstep
+from twinstep._lib.spawn import child_command
 from twinstep.walls.enter import UNBUILT
+from twinstep.walls.standing import standing
 from twinstep.walls.view import SYSTEM, View, python_folders, variables, walled
 
+pytestmark = pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
 PYTHON = (*SYSTEM, *python_folders())
 
 
@@ -261,3 +265,19 @@ def test_a_wall_that_cannot_be_built_is_told_and_nothing_runs(tmp_path):
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (UNBUILT, "")
     assert err.startswith("walls: ")
+
+
+def test_what_stands_here_is_said_and_inside_a_wall_no_other_stands():
+    said = "from twinstep.walls.standing import standing; print(standing())"
+    read = (*PYTHON, *twinstep.__path__, sys.prefix)
+    inside = subprocess.run(
+        walled(child_command("twinstep.tests.walls.says", 0, said)),
+        env=variables(View((*read, str(Path(__file__).parents[1])))),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert str(standing()).startswith("walls: namespaces, a read-only view, no capability")
+    assert inside.stdout.strip() == (
+        "no wall stands here (namespaces: Operation not permitted): the verdict rests on trust"
+    ), inside.stderr
