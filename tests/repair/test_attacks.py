@@ -9,9 +9,9 @@ import pytest
 
 from twinstep.inputs.seeds import seeds
 from twinstep.repair.sandbox import TRUST
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.project_folder import RIGHT, TAKES, TAKES_ALL, WRONG
 from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
-from twinstep.walls.standing import standing
 
 pytestmark = pytest.mark.e2e
 
@@ -206,7 +206,7 @@ def test_an_offered_method_is_not_dropped_to_lose_its_checks(tmp_path):
     assert re.search(r"\[duel-mine[\w-]*\] and \d+ more did not run", done.stdout), done.stdout
 
 
-@pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
+@needs_namespaces
 def test_behind_walls_nothing_but_its_folder_can_be_written_and_no_secret_read(tmp_path):
     made = Repaired.duel(tmp_path)
     made.project.plant(TAKES, TAKES_ALL)

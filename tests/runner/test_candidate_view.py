@@ -15,27 +15,13 @@ from twinstep.environment import CandidateRef
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.runner.candidate_view import view_of
-from twinstep.tests.runner import test_candidate_view as here
-from twinstep.walls.standing import standing
+from twinstep.tests.runner import sees
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.walls.view import variables, walled
 
-pytestmark = pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
+pytestmark = needs_namespaces
 ENVIRONMENTS = ("cartpole", "emurust", "halfcheetah", "pokejax", "pong", "tcgjax")
 ROOT = Path(twinstep.__file__).parents[1]
-
-
-def serve(_, asked):
-    """Inside: say which modules import, and which files are there."""
-    modules, files = json.loads(asked)
-    said = []
-    for module in modules:
-        try:
-            __import__(module)
-            # A folder without files is a package to Python.
-            said.append("imported" if getattr(sys.modules[module], "__file__", "") else "empty")
-        except ImportError as error:
-            said.append(f"{type(error).__name__}: {error}")
-    print(json.dumps([said, [Path(file).exists() for file in files]]))
 
 
 def _pair(name):
@@ -45,7 +31,7 @@ def _pair(name):
 
 def _asked(view, modules, files=()):
     """Ask in the view whether modules import, and whether files are there."""
-    words = child_command(here.__name__, 0, json.dumps([modules, [str(file) for file in files]]))
+    words = child_command(sees.__name__, 0, json.dumps([modules, [str(file) for file in files]]))
     done = subprocess.run(
         walled(words), env=variables(view), capture_output=True, text=True, check=False
     )
@@ -54,7 +40,7 @@ def _asked(view, modules, files=()):
 
 
 def _with_this_test(view):
-    return replace(view, read=(*view.read, __file__, str(ROOT / "tests" / "__init__.py")))
+    return replace(view, read=(*view.read, sees.__file__, str(ROOT / "tests" / "__init__.py")))
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

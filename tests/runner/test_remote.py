@@ -9,8 +9,8 @@ import pytest
 from twinstep.frames import Frame, Start
 from twinstep.protocols import ModuleCall
 from twinstep.runner.wire import Garbled, Held, pack, unpack
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.project_folder import Project
-from twinstep.walls.standing import standing
 
 PROJECT = """
 [tool.twinstep.envs]
@@ -32,9 +32,6 @@ RAISE = {
 IN_VAIN = ("spawns", "writes", "looks", "patches", "stale")
 
 
-walls = pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
-
-
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, toy_cache):
     project = Project(tmp_path_factory.mktemp("isolated") / "project", toy_cache)
@@ -53,14 +50,14 @@ def test_what_it_tries_is_stopped_and_named(ran, name):
     assert f"duel-{name}: the candidate cannot step: {SAYS[name]}" in ran.text
 
 
-@walls
+@needs_namespaces
 @pytest.mark.parametrize("name", RAISE)
 def test_what_is_not_there_for_it_is_said(ran, name):
     assert ran.verdict["pairs"][f"duel-{name}"]["verdict"] == "differs"
     assert f"duel-{name} fails level 3: the candidate raises {RAISE[name]}" in ran.text
 
 
-@walls
+@needs_namespaces
 @pytest.mark.parametrize("name", IN_VAIN)
 def test_what_it_can_do_inside_does_not_help(ran, name):
     assert ran.verdict["pairs"][f"duel-{name}"]["verdict"] == "differs"

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from twinstep.tests.support.namespaces import GIVEN
 from twinstep.tests.support.project_folder import Folder, Project
-from twinstep.walls.standing import standing
 
 ROOT = Path(__file__).parents[2]
 #: How it is asked for. A machine that builds no wall runs it without, and tests/walls says so.
-SCRIPTED = ("--agent", "scripted", *(() if standing().namespaces else ("--no-sandbox",)))
+SCRIPTED = ("--agent", "scripted", *(() if GIVEN else ("--no-sandbox",)))
 
 AGENT = """
 import os

@@ -13,11 +13,12 @@ import pytest
 
 import twinstep
 from twinstep._lib.spawn import child_command
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.walls.enter import UNBUILT
 from twinstep.walls.standing import standing
 from twinstep.walls.view import SYSTEM, View, python_folders, variables, walled
 
-pytestmark = pytest.mark.skipif(not standing().namespaces, reason=str(standing()))
+pytestmark = needs_namespaces
 PYTHON = (*SYSTEM, *python_folders())
 
 
@@ -57,15 +58,40 @@ def test_no_process_of_the_outside_is_seen():
     assert seen == "1 2"
 
 
-def test_memory_and_environment_of_the_process_that_built_the_walls_are_closed():
+@pytest.mark.parametrize("name", ["net", "pid", "ipc", "uts", "mnt", "user", "cgroup"])
+def test_every_namespace_is_its_own(name):
+    inside = _said(f"import os; print(os.readlink('/proc/self/ns/{name}'))")
+    assert inside.startswith(f"{name}:[")
+    assert inside != os.readlink(f"/proc/self/ns/{name}")
+
+
+def test_the_outside_is_nowhere_in_the_whole_tree(tmp_path):
+    """Not in the old root folder either, which was there while the walls were built."""
+    (tmp_path / "verdict-of-the-outside").write_text("equal")
+    (tmp_path / "mine").mkdir()
+    looks = (
+        "import os\nfor base, folders, files in os.walk('/'):\n"
+        "    if base == '/proc': folders[:] = []\n"
+        "    if 'verdict-of-the-outside' in files: print(base)\nprint('looked')"
+    )
+    # As the owner of these files, who could read them.
+    assert _said(looks, write=(str(tmp_path / "mine"),)) == "looked"
+
+
+@pytest.mark.parametrize("owner", [False, True], ids=["no file's owner", "the files' owner"])
+def test_memory_and_environment_of_the_process_that_built_the_walls_are_closed(tmp_path, owner):
+    """Also where the program has to be the same user, to write in a folder."""
+    view = {"write": (str(tmp_path),)} if owner else {}
     for name in ("environ", "mem", "maps", "fd/0", "cwd/x", "root/etc/passwd"):
-        assert _tried(f"open('/proc/1/{name}', 'rb').read()").startswith("PermissionError"), name
+        tried = _tried(f"open('/proc/1/{name}', 'rb').read()", **view)
+        assert tried.startswith("PermissionError"), name
 
 
-def test_settings_of_the_kernel_are_read_only():
+def test_settings_of_the_kernel_are_read_only(tmp_path):
     """They belong to root, and root stays root to them in a namespace."""
     for name in ("sys/kernel/core_pattern", "sys/vm/drop_caches"):
-        assert _tried(f"os.open('/proc/{name}', os.O_WRONLY)").endswith((" 30", " 13")), name
+        tried = _tried(f"os.open('/proc/{name}', os.O_WRONLY)", write=(str(tmp_path),))
+        assert tried == "OSError 30", name
 
 
 def test_nothing_that_is_read_can_be_written(tmp_path):
@@ -254,8 +280,10 @@ def test_its_end_of_a_pipe_is_its_own():
     ours, theirs = os.pipe()
     child = _start(f"import os, time; os.close({theirs}); time.sleep(60)", keep=(theirs,))
     os.close(theirs)
+    begun = time.monotonic()
     with open(ours, "rb") as pipe:
         assert pipe.read() == b""
+    assert time.monotonic() - begun < 30
     child.kill()
     child.communicate()
 
