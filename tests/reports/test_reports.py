@@ -29,7 +29,7 @@ SUITE = " ".join(
     )
 )
 #: Environments whose run takes a minute or so.
-SLOW = ("castle", "tiles", "go", "lap")
+SLOW = ("castle", "tiles", "go", "lap", "contact")
 #: Report -> (candidate, what a headline of its run says).
 REPORTS = {
     "PufferLib 447: masses": ("cart-masses", "`state.theta_dot` is "),

@@ -11,6 +11,9 @@ from twinstep.tests.support import init_projects
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.init_runs import EPISODES, SHORT, init, run
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 
 @pytest.fixture
 def walk(empty):

@@ -9,7 +9,11 @@ from twinstep.cli import main
 from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.init_runs import EPISODES, SHORT, init, run
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = [
+    # A long way from end to end.
+    pytest.mark.e2e,
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
+]
 
 SOURCE = """
 #include <stdlib.h>

@@ -9,6 +9,9 @@ from twinstep.tests.support.init_projects import fill
 from twinstep.tests.support.init_runs import EPISODES, SHORT, init, run
 from twinstep.tests.support.requirements import need
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 NODE = Probe({}, "" if node_version() else "there is no Node.js", "install it")
 
 

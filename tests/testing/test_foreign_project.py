@@ -148,6 +148,7 @@ def test_a_run_of_ours_there_names_the_long_options_and_leaves_their_items_alone
     assert "duel-vector (float32 on cpu): equal in part" in text
 
 
+@pytest.mark.e2e
 def test_the_suite_among_the_arguments_is_enough(foreign):
     (foreign.folder / "conftest.py").unlink()
     (foreign.folder / "pyproject.toml").write_text(DUEL)

@@ -9,6 +9,9 @@ from twinstep.project.registry import EnvVariant
 from twinstep.tests.support.project_folder import Project
 from twinstep.tests.toys.lap import LAP
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 PROJECT = """
 [tool.twinstep.envs]
 lap = "twinstep.tests.toys.lap:LAP"

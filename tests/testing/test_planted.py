@@ -30,6 +30,9 @@ from twinstep.tests.planted.checks import KINDS, failure, first_failure, lab_of
 from twinstep.tests.support import fork_server
 from twinstep.tests.support.project_folder import HANGS
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 #: One bug of a module, one of the step that joins them, one of the restart.
 AS_A_USER = ("bounce_pays_one", "observes_after_the_serve", "restart_clears_win")
 

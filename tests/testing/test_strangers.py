@@ -11,6 +11,9 @@ from twinstep.tests.support.project_folder import Project
 from twinstep.tests.support.toy_labs import labs
 from twinstep.tests.toys.wander import GATE, WANDER
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 PROJECT = """
 [tool.twinstep.envs]
 wander = "twinstep.tests.toys.wander:WANDER"

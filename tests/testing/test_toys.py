@@ -8,6 +8,9 @@ import pytest
 from twinstep.tests.support import fork_server
 from twinstep.tests.support.project_folder import HANGS
 
+# A long way from end to end.
+pytestmark = pytest.mark.e2e
+
 PROJECT = """
 [tool.twinstep.envs]
 duel = "twinstep.tests.toys.duel:DUEL"

@@ -19,7 +19,11 @@ from twinstep.tests.support.project_folder import HANGS
 ROOT = Path(__file__).parents[2]
 CHECKOUT = (ROOT / "rollouts" / "test_lockstep.py").is_file()
 
-pytestmark = pytest.mark.skipif(not CHECKOUT, reason="runs the checkout's own test files")
+pytestmark = [
+    # A long way from end to end.
+    pytest.mark.e2e,
+    pytest.mark.skipif(not CHECKOUT, reason="runs the checkout's own test files"),
+]
 
 
 def _command(*args):
