@@ -10,7 +10,7 @@ import pytest
 
 from twinstep.frames import Frame
 from twinstep.jax_candidate import JaxCandidate
-from twinstep.runner import guard, screening
+from twinstep.runner import callbacks, screening
 from twinstep.runner.screening import screen
 from twinstep.tests.toys.drift import DRIFT
 
@@ -34,6 +34,8 @@ REFUSED = {
     "from jax import lax\nlax.scan = None": "what is imported may not be changed",
     "x = ().__class__.__mro__": "`.__mro__` may not be used by a candidate",
     "def f(:": "it is no Python (",
+    "x = " + "-" * 20_000 + "1": "it is no Python (it is nested too deeply)",
+    "x" + ".a" * 50_000: "it is no Python (it is nested too deeply)",
     "x = [" + "1, " * 1501 + "]": "1501 constants: more than 1500 are a table",
 }
 RUST = {
@@ -145,9 +147,9 @@ def test_a_program_that_calls_back_into_python_is_refused(inside):
         )[0],
         "cond": lambda state, action: jax.lax.cond(state > 0, _called_back, lambda x: x, state),
     }
-    (said,) = guard.refused_programs(_candidate(steps[inside]))
+    (said,) = callbacks.refused_programs(_candidate(steps[inside]))
     assert said.startswith("step calls back into Python (pure_callback)")
 
 
 def test_a_program_that_only_computes_is_not_refused():
-    assert guard.refused_programs(_candidate(lambda state, action: state + 1)) == []
+    assert callbacks.refused_programs(_candidate(lambda state, action: state + 1)) == []

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import twinstep
+from twinstep._lib.python_source import parsed
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project.registry import load_object
@@ -104,8 +105,8 @@ def _sources(place: Path) -> list[Path]:
 def _imports(file: Path) -> Iterator[Path]:
     """Yield the files that a source file's imports read."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
+        tree = parsed(file.read_bytes())
+    except SyntaxError:
         return
     for node in ast.walk(tree):
         names: list[str] = []

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from twinstep._lib.python_source import parsed
 from twinstep.environment import OracleRef
 from twinstep.project import registry
 
@@ -48,8 +49,8 @@ def line_in(text: str, symbol: str) -> int:
     """
     if not symbol:
         return 0
-    with contextlib.suppress(SyntaxError, ValueError):  # no Python
-        return _python_line(ast.parse(text), symbol)
+    with contextlib.suppress(SyntaxError):  # no Python
+        return _python_line(parsed(text), symbol)
     name = re.escape(symbol.rpartition(".")[2])
     defined = re.compile(rf"\s*((pub(\(\w+\))? )?fn {name}\b|def {name}\(|class {name}\b)")
     for number, line in enumerate(text.splitlines(), 1):

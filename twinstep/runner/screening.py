@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from twinstep._lib.python_source import parsed
+
 #: Suffixes of an implementation's files.
 SOURCES = (".py", ".csv", ".json", ".toml", ".md", ".rs", ".lock")
 #: Files that Python, pytest or cargo would run or read by their name alone.
@@ -110,9 +112,9 @@ def _of_file(path: Path) -> str:
 
 def _of_python(text: str, own: Sequence[str]) -> Iterator[tuple[int, str]]:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        yield getattr(error, "lineno", 0) or 0, f"it is no Python ({error.args[0]})"
+        tree = parsed(text)
+    except SyntaxError as error:
+        yield error.lineno or 1, f"it is no Python ({error.args[0]})"
         return
     allowed = (*PACKAGES, *own)
     modules = _imported(tree)
