@@ -144,6 +144,20 @@ def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "null", "7", "{", '{"pairs": []}', '{"pairs": {"pong@fs8-jax": 3}}',
+        '{"pairs": {"pong@fs8-jax": {}}}', '{"pairs": {"pong@fs8-jax": {"verdict": 3}}}',
+        '{"versions": 3, "pairs": {"pong@fs8-jax": {"verdict": "equal"}}}', "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_verdict_file_that_is_none_verifies_nothing(verdict, text):
+    assert verdict().verified
+    LOCAL.write_text(text)
+    assert twinstep.make("pong-v0").verdict.word.startswith("not verified here")
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
         ({"verdict": "differs"}, "differs"),

@@ -26,7 +26,7 @@ from twinstep.project.workspace import (
     snapshot,
     with_references,
 )
-from twinstep.repair import agents, checks, tamper_check
+from twinstep.repair import agents, checks, command, tamper_check
 from twinstep.repair.journal import Journal
 from twinstep.repair.presets import PRESETS
 from twinstep.testing.reporting import _last_words
@@ -44,6 +44,22 @@ def test_what_a_journal_has_is_read_and_not_done_again(tmp_path):
     assert again.replaying
     assert again.done("check", never) == {"kind": "check", "good": True}
     assert not again.replaying
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "null", '{"kind": 3}', "no JSON", "[" * 100_000])
+def test_a_journal_that_is_none_is_one_line(tmp_path, line):
+    (tmp_path / "log.jsonl").write_text(f'{{"kind": "begin"}}\n{line}\n')
+    with pytest.raises(UserError, match=r"log\.jsonl cannot be read"):
+        Journal(tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"no hexadecimal digits", None])
+def test_a_key_that_is_none_is_one_line(tmp_path, data):
+    file = tmp_path / "holdout.key"
+    if data is not None:
+        file.write_bytes(data)
+    with pytest.raises(UserError, match=r"holdout\.key cannot be read"):
+        command._key(file)
 
 
 def test_a_line_that_was_cut_off_is_no_entry(tmp_path):

@@ -15,6 +15,7 @@ from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, package_folder, sources_hash
 
+_NEEDED = {"verdict", "contract_digest", "platform", "auto_reset"}
 #: The file of pytest's verdict, below the current folder.
 LOCAL = Path(".twinstep/verdict.json")
 
@@ -100,14 +101,16 @@ def _judge(
 
 
 def _entry(path: Path, label: str) -> Mapping[str, Any] | None:
+    """Return a pair's entry in a verdict file, None where there is none that can be read."""
     try:
         verdict = json.loads(path.read_text())
-        entry = verdict.get("pairs", {}).get(label)
-    except (OSError, ValueError):
+        entry = {**verdict["pairs"][label], "versions": dict(verdict.get("versions", {}))}
+        whole = entry.keys() >= _NEEDED and isinstance(entry["verdict"], str)
+        if not whole or entry["verdict"].startswith("not verified"):
+            return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    if not entry or entry["verdict"].startswith("not verified"):
-        return None
-    return {**entry, "versions": verdict.get("versions", {})}
+    return entry
 
 
 def _packaged(candidate: CandidateRef) -> list[Path]:

@@ -180,7 +180,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         env.name,
         candidate,
         folder,
-        (folder / "holdout.key").read_text(),
+        _key(folder / "holdout.key"),
         settings["episodes"],
         settings["workers"],
         settings["check_minutes"] * 60,
@@ -217,6 +217,17 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         newest = journal.commit(settings["base"])
         commits.deliver(repository, branch_of(folder), settings["base"], newest)
     return _ended(end, folder, checks, journal, _trust(settings))
+
+
+def _key(file: Path) -> str:
+    """Return the secret of hidden seeds; UserError if it is not as it was written."""
+    try:
+        key = file.read_text()
+        if not bytes.fromhex(key):
+            raise ValueError("it is empty")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file} cannot be read ({error}): begin a new run") from error
+    return key
 
 
 def _trust(settings: dict[str, Any]) -> str:

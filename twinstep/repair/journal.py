@@ -98,6 +98,10 @@ def _lines(path: Path) -> list[bytes]:
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the entries of a journal, [] if there is none; UserError if it cannot be read."""
     try:
-        return [json.loads(line) for line in _lines(path)]
-    except (OSError, ValueError) as error:
+        entries = [json.loads(line) for line in _lines(path)]
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read ({error})") from error
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+            raise UserError(f"{path} cannot be read (line {number} is no entry): begin a new run")
+    return entries

@@ -33,6 +33,7 @@ from twinstep.testing.plugin import TAKEN
 from twinstep.testing.run import OFFERS, RUN, Run
 from twinstep.testing.selection import Selection, choose
 from twinstep.testing.settings import RunSettings
+from twinstep.walls.standing import standing
 
 MARKERS = {
     "level1": "modules alone",
@@ -190,6 +191,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
             f"  --tolerance {option.twinstep_tolerance}: a first look; gates in the contract make "
             "a verdict of it"
         )
+    if option.twinstep_isolate:
+        lines.append(f"  {standing()}")
     lines += [f"  --{n} belongs to another plugin: write --twinstep-{n}" for n in _taken(config)]
     lines += copies.elsewhere(run.pairs, Path.cwd())
     shown: dict[str, list[Pair]] = {}
