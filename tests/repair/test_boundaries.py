@@ -56,5 +56,7 @@ def test_a_new_name_at_the_top_of_the_search_path_is_seen(tmp_path, path, names)
     base = user.head()
     own = Commits.of(tmp_path / "own.git", user, base)
     commit = own.commit(base, {path: File(FILE, b"")}, "")
-    assert new_names(own, root, commit, base) == names
-    assert new_names(own, root, base, base) == []
+    assert new_names(own, root, commit, base, ("**",)) == names
+    assert new_names(own, root, base, base, ("**",)) == []
+    # What is not an agent's to edit was put there by the run, as its regressions are.
+    assert new_names(own, root, commit, base, ("src/mine/**",)) == []

@@ -1,5 +1,6 @@
 """`twinstep repair --optimise`: a change is kept that is proven again and faster, and no other."""
 
+import inspect
 import json
 import subprocess
 
@@ -7,22 +8,20 @@ import pytest
 
 from twinstep.tests.support.project_folder import RIGHT, WRONG
 from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
+from twinstep.tests.toys.sly import stacked
 
 pytestmark = pytest.mark.e2e
 
 #: The toy with one small batch to be measured, and a candidate that can play one.
-MEASURED = '''"""The toy, measured in one small batch."""
+MEASURED = f'''"""The toy, measured in one small batch."""
 
-import dataclasses
+import numpy as np
 
 from fastduel.rules import Vector
-from twinstep.environment import CandidateRef
-from twinstep.tests.toys.duel import DUEL
-from twinstep.tests.toys.sly import stacked
+from twinstep.frames import Frame
 
-ORACLE = dataclasses.replace(DUEL.oracle, batches=(64,), work=1 << 14)
-ENV = dataclasses.replace(DUEL, oracle=ORACLE)
 
+{inspect.getsource(stacked)}
 
 class Played(Vector):
     """A game that is over stays over: enough to be timed."""
@@ -38,8 +37,16 @@ class Played(Vector):
             state, frame = self.step(state, chosen)
             frames.append(frame)
         return state, stacked(frames), None
+'''
+#: What the judge imports: nothing of the candidate's.
+DECLARED = """
+import dataclasses
 
+from twinstep.environment import CandidateRef
+from twinstep.tests.toys.duel import DUEL
 
+ORACLE = dataclasses.replace(DUEL.oracle, batches=(64,), work=1 << 14)
+ENV = dataclasses.replace(DUEL, oracle=ORACLE)
 MINE = CandidateRef(
     "mine",
     "fastduel.measured:Played",
@@ -47,7 +54,7 @@ MINE = CandidateRef(
     sources={"step": "fastduel/rules.py:_frame", "take": "fastduel/rules.py:take"},
     packages=("fastduel",),
 )
-'''
+"""
 HEAD = "    def acting(self, values):\n        heap, left, right, rounds, _ = values\n"
 
 
@@ -82,9 +89,10 @@ def optimised(tmp_path_factory):
     made = Repaired.duel(tmp_path_factory.mktemp("speed"))
     project = made.project
     (project.package / "measured.py").write_text(MEASURED)
+    (project.package / "declared.py").write_text(DECLARED)
     pyproject = made.folder / "pyproject.toml"
-    text = pyproject.read_text().replace("fastduel.declared", "fastduel.measured")
-    pyproject.write_text(text.replace("twinstep.tests.toys.duel:DUEL", "fastduel.measured:ENV"))
+    text = pyproject.read_text()
+    pyproject.write_text(text.replace("twinstep.tests.toys.duel:DUEL", "fastduel.declared:ENV"))
     project.plant(HEAD, waste(300))
     made.commit(SERIES)
     return made, made.repair(*ASKED, "--optimise", "4", "--iterations", "3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import twinstep
@@ -38,24 +39,31 @@ def require_apart(env: Environment, candidate: CandidateRef) -> None:
             )
 
 
-def new_names(commits: Commits, project: Path, commit: str, base: str) -> list[str]:
-    """Return the import names that a commit adds at the top of the search path, sorted.
+def new_names(
+    commits: Commits, project: Path, commit: str, base: str, globs: Sequence[str]
+) -> list[str]:
+    """Return the import names that an agent's files add at the top of the search path, sorted.
 
     Such a name could be an installed package's, or one that Python looks for when it starts.
-    project: a checkout, which tells where the search path begins.
+    project: a checkout, which tells where the search path begins. globs: the candidate's `edit`.
     """
     roots = [root.relative_to(project) for root in import_roots(project)]
-    before, after = (_names(commits, one, roots) for one in (base, commit))
-    return sorted(after - before)
+    mine = []
+    for path in map(Path, commits.paths(commit)):
+        inside = path.is_relative_to(commits.inner)
+        if inside and may_edit(globs, path.relative_to(commits.inner).as_posix()):
+            mine.append(path)
+    before = _names(commits.inner, map(Path, commits.paths(base)), roots)
+    return sorted(_names(commits.inner, mine, roots) - before)
 
 
-def _names(commits: Commits, commit: str, roots: list[Path]) -> set[str]:
+def _names(inner: Path, paths: Iterable[Path], roots: Sequence[Path]) -> set[str]:
+    """Return the first parts of what could be imported, from each root."""
     names = set()
-    for path in commits.paths(commit):
-        for root in roots:
-            top = commits.inner / root
-            if Path(path).is_relative_to(top):
-                first, *inner = Path(path).relative_to(top).parts
-                if inner or first.endswith((".py", ".so", ".pyc", ".pyd", ".pth")):
+    for path in paths:
+        for top in (inner / root for root in roots):
+            if path.is_relative_to(top):
+                first, *more = path.relative_to(top).parts
+                if more or first.endswith((".py", ".so", ".pyc", ".pyd", ".pth")):
                     names.add(first)
     return names

@@ -178,7 +178,8 @@ class Verifier:
     def _checked(self, commit: str, base: str, stage: Stage) -> Result:
         with tempfile.TemporaryDirectory(prefix="check-", dir=self._folder) as scratch:
             project = self._checkout(commit, Path(scratch) / "tree")
-            if names := new_names(self._commits, project, commit, base):
+            edit = self._candidate.edit
+            if names := new_names(self._commits, project, commit, base, edit):
                 return Result(trouble=f"refused before it was run: `{names[0]}` is a new name on "
                               "the search path, where it could stand for a package that is "
                               "installed: put it inside a package of yours")  # fmt: skip
