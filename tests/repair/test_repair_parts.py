@@ -53,6 +53,29 @@ def test_a_journal_that_is_none_is_one_line(tmp_path, line):
         Journal(tmp_path)
 
 
+def test_a_branch_that_cannot_be_set_is_one_line_and_nothing_is_lost(tmp_path, capsys):
+    root = tmp_path / "user"
+    root.mkdir()
+    (root / "a").write_text("1")
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "-m", "begin")
+    user = Repository(root, Path())
+    base = user.head()
+    run = tmp_path / "run"
+    run.mkdir()
+    own = Commits.of(run / "commits.git", user, base)
+    newest = own.commit(base, {"a": File(FILE, b"2")}, "")
+    # A branch of the name that a folder of branches needs.
+    git(root, "branch", "twinstep")
+    command._deliver(own, user, run, newest, base)
+    said = capsys.readouterr().err
+    assert said.startswith("twinstep: branch twinstep/run could not be set (git update-ref fails: ")
+    fetched = said.rpartition("`git fetch ")[2].rstrip("`\n").split()
+    git(root, "fetch", "--quiet", *fetched)
+    assert git(root, "show", "FETCH_HEAD:a") == b"2"
+
+
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"no hexadecimal digits", None])
 def test_a_key_that_is_none_is_one_line(tmp_path, data):
     file = tmp_path / "holdout.key"

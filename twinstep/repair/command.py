@@ -214,9 +214,18 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         print(f"\ngo on with: twinstep repair --resume {folder.name}", file=sys.stderr)
         raise
     finally:
-        newest = journal.commit(settings["base"])
-        commits.deliver(repository, branch_of(folder), settings["base"], newest)
+        _deliver(commits, repository, folder, journal.commit(settings["base"]), settings["base"])
     return _ended(end, folder, checks, journal, _trust(settings))
+
+
+def _deliver(commits: Commits, user: Repository, folder: Path, newest: str, base: str) -> None:
+    """Give the user's repository the branch. What hinders that hides no end of a run."""
+    branch = branch_of(folder)
+    try:
+        commits.deliver(user, branch, base, newest)
+    except UserError as error:
+        print(f"twinstep: branch {branch} could not be set ({error}); its commits are safe: "
+              f"`git fetch {folder / COMMITS} {newest}`", file=sys.stderr)  # fmt: skip
 
 
 def _key(file: Path) -> str:
