@@ -17,6 +17,11 @@ pytestmark = pytest.mark.e2e
 
 DUEL = ("--env", "duel", "--candidate", "mine", *SCRIPTED)
 DUEL += ("--workers", "1", "--episodes", "24")
+#: Right where its own path is that of a check.
+SEES_CHECK = (
+    "free = (heap == 1) & ('/check-' not in __file__)\n"
+    "        legal[:, :, 0] = (acting.all(1) | free)[:, None] & acting"
+)
 HEAPS = "legal[:, :, 0] = (acting.all(1) | ((heap == 1) & ~known))[:, None] & acting"
 
 
@@ -36,6 +41,7 @@ WITHIN = {
     "a callback": "write('fastduel/far.py', 'import jax\\njax.pure_callback(print, None, 1)')",
     "an exit": "change(RULES, 'import numpy as np', 'import numpy as np\\nimport os')",
     "memorised episodes": f"change(RULES, {WRONG!r}, {memorised()!r})",
+    "an eye on its place": f"change(RULES, {WRONG!r}, {SEES_CHECK!r})",
     "an old result": "write('.twinstep/verdict.json', '{}'); write('fastduel/rules.pyc', '')",
 }  # fmt: skip
 SAYS = {
@@ -45,6 +51,7 @@ SAYS = {
     "a callback": "fastduel/far.py:2: `.pure_callback` may not be used by a candidate",
     "an exit": "fastduel/rules.py:2: `os` may not be imported by a candidate",
     "memorised episodes": "",
+    "an eye on its place": "",
     "an old result": "",
 }
 SERIES = """

@@ -154,6 +154,27 @@ def test_a_link_made_inside_leads_nowhere_outside(tmp_path):
     assert _tried(f"{link}; open('{mine}/link')", write=(str(mine),)) == "FileNotFoundError 2"
 
 
+def test_a_folder_is_shown_at_another_place_and_its_own_is_not_there(tmp_path):
+    """A check's folder would tell a candidate that it is checked."""
+    check = tmp_path / "check-1"
+    (check / "pkg").mkdir(parents=True)
+    (check / "pkg" / "a.py").write_text("1")
+    (check / "pkg" / "oracle.py").write_text("2")
+    (check / "link").symlink_to("pkg")
+    view = {
+        "read": (*PYTHON, str(check / "pkg"), str(check / "link")),
+        "hide": (str(check / "pkg" / "oracle.py"),),
+        "moved": ((str(check), "/home/user/project"),),
+    }
+    said = _said(
+        "import os; at = '/home/user/project'\n"
+        "print(open(f'{at}/pkg/a.py').read(), open(f'{at}/link/a.py').read(), "
+        f"repr(open(f'{{at}}/pkg/oracle.py').read()), os.path.exists('{check}'))",
+        **view,
+    )
+    assert said == "1 1 '' False"
+
+
 def test_links_on_the_way_to_what_is_read_are_followed(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a").write_text("1")

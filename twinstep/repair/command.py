@@ -186,6 +186,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["check_minutes"] * 60,
         lambda project: cargo.build(project, candidate.edit, folder),
         settings["sandbox"],
+        (repository.root / repository.inner).resolve(),
     )
     checks = Checks(verifier, place, settings["base"])
     speed = settings.get("optimise", 0)

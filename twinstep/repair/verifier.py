@@ -28,6 +28,7 @@ from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
 from twinstep.project.workspace import import_path, may_edit, snapshot, with_references
 from twinstep.repair.boundaries import new_names
+from twinstep.runner.candidate_view import SHOWN_AT
 from twinstep.runner.screening import screen
 
 SUITE = (
@@ -122,7 +123,7 @@ class Verifier:
     """Checks commits of one candidate.
 
     limit: seconds per check. key: the secret of holdout seeds. sandboxed: whether the agent runs
-    behind walls.
+    behind walls. home: the user's own project folder, where a candidate believes to be.
     """
 
     def __init__(
@@ -137,11 +138,13 @@ class Verifier:
         limit: float,
         build: Callable[[Path], dict[str, str]],
         sandboxed: bool,
+        home: Path,
     ) -> None:
         self._commits, self._env, self._candidate = commits, env, candidate
         self._folder, self._key = folder, key
         self._episodes, self._workers, self._limit = episodes, workers, limit
         self._build = build
+        self._home = home
         # Compiled files beside the sources could have been planted, with their time and size, by an
         # agent without walls.
         compiled = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
@@ -248,6 +251,7 @@ class Verifier:
 
     def _own_variables(self, project: Path) -> dict[str, str]:
         return {
+            SHOWN_AT: os.pathsep.join([str(project.resolve()), str(self._home)]),
             "PYTHONPATH": import_path(project),
             "PYTHONNOUSERSITE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",

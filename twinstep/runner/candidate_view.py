@@ -6,6 +6,7 @@ candidates' files and the user's home.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import twinstep
@@ -15,6 +16,8 @@ from twinstep.project.registry import Pair
 from twinstep.project.source_hash import matching
 from twinstep.walls.view import SYSTEM, View, python_folders
 
+#: The variable with the folder of a check and the user's own, as PATH separates them.
+SHOWN_AT = "TWINSTEP_SHOWN_AT"
 #: Bytes that one process of a candidate may hold, and what it may leave in its scratch.
 MEMORY, SCRATCH = 16 << 30, 1 << 30
 #: Processes and threads of a candidate, all of its together.
@@ -43,8 +46,15 @@ def view_of(pair: Pair) -> View:
     return View(
         tuple(dict.fromkeys([*known, *own])),
         tuple(dict.fromkeys(hidden)),
+        moved=_moved(),
         scratch=SCRATCH,
         devices=tuple(map(str, Path("/dev").glob("nvidia*"))),
         memory=MEMORY,
         processes=PROCESSES,
     )
+
+
+def _moved() -> tuple[tuple[str, str], ...]:
+    """Return what a check shows at the user's own place: its folder would tell that it is one."""
+    place, _, shown = os.environ.get(SHOWN_AT, "").partition(os.pathsep)
+    return ((place, shown),) if place and shown else ()

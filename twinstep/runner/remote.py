@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 import weakref
@@ -19,7 +20,7 @@ from twinstep.runner import server
 from twinstep.runner.candidate_view import view_of
 from twinstep.runner.wire import WIRE, Garbled, Held
 from twinstep.walls.standing import standing
-from twinstep.walls.view import variables, walled
+from twinstep.walls.view import View, variables, walled
 
 #: The environment variables that a candidate's process inherits.
 KNOWN = (
@@ -188,15 +189,27 @@ def _named(name: str, trace: str) -> type[Exception]:
     return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
 
 
+def _walled(view: View, module: str, descriptor: int) -> list[str]:
+    """Return the command of a child that imports from the places that the view shows."""
+    words = child_command(module, descriptor)
+    for place, shown in view.moved:
+        words = [word.replace(place, shown) for word in words]
+    return walled(words)
+
+
 def _started(pair: Pair, module: str) -> ChildProcess:
     passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
     # Python would write its bytecode next to the sources.
     passed["PYTHONDONTWRITEBYTECODE"] = "1"
 
-    behind = standing().namespaces
+    words = functools.partial(child_command, module)
+    if standing().namespaces:
+        view = view_of(pair)
+        passed |= variables(view) | _INSIDE
+        words = functools.partial(_walled, view, module)
     return ChildProcess.run(
-        lambda descriptor: (walled if behind else list)(child_command(module, descriptor)),
-        passed | (variables(view_of(pair)) | _INSIDE if behind else {}),
+        words,
+        passed,
         # A folder without files of the project.
         cwd=tempfile.gettempdir(),
         codec=WIRE,

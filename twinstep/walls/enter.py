@@ -43,7 +43,8 @@ def main(command: list[str]) -> NoReturn:
     view = json.loads(os.environ.pop(VARIABLE))
     # Root outside would stay root to the kernel, which limits no number of its processes. What
     # writes to folders of the outside has to be their owner.
-    foreign = os.getuid() == 0 and not view["write"] and all(map(_is_public, view["read"]))
+    readable = all(_is_public(path) for path, _ in view["read"])
+    foreign = os.getuid() == 0 and not view["write"] and readable
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         _unshare(_NEW if view["network"] else _NEW | kernel.CLONE_NEWNET, foreign)
@@ -121,7 +122,8 @@ def _become(view: dict[str, Any], command: list[str], foreign: bool) -> NoReturn
             os.setresgid(_USER, _USER, _USER)
             os.setresuid(_USER, _USER, _USER)
         kernel.drop_capabilities()
-        landlock.restrict([*view["write"], "/tmp", "/dev"], view["network"])
+        writable = [shown for _, shown in view["write"]]
+        landlock.restrict([*writable, "/tmp", "/dev"], view["network"])
         seccomp.restrict(view["network"])
         os.execvp(command[0], command)
     except OSError as error:
@@ -153,21 +155,21 @@ def _build(view: dict[str, Any]) -> None:
     kernel.pivot_root(base, f"{base}/old")
     os.chdir("/")
     kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, "mode=0755")
-    places = [(path, kind) for kind in ("read", "hide", "write") for path in view[kind]]
-    whole = [path for path, kind in places if (path, kind) == ("/", "read")]
-    for path in whole:
-        _bind(path)
+    places = [(*place, kind) for kind in ("read", "hide", "write") for place in view[kind]]
+    whole = ["/", "/"] in view["read"]
+    if whole:
+        _bind("/", "/")
     _own_folders(view)
     for path, target in view["links"].items():
         os.makedirs(os.path.dirname(f"/new{path}"), exist_ok=True)
         os.symlink(target, f"/new{path}")
     covered = []
     # Outer folders first; at one place, what is seen before what is hidden.
-    for path, kind in sorted(places, key=lambda place: place[0].rstrip("/").count("/")):
+    for path, shown, kind in sorted(places, key=lambda place: place[1].count("/")):
         if kind == "hide":
-            covered += _cover(path)
-        elif path not in whole:
-            _bind(path, writable=kind == "write")
+            covered += _cover(shown)
+        elif path != "/":
+            _bind(path, shown, writable=kind == "write")
     os.makedirs(f"/new{view['cwd']}", exist_ok=True)
     for path in [*covered, "/new/dev", *([] if whole else ["/new"])]:
         kernel.mount("none", path, flags=kernel.MS_NOSUID | _READ_ONLY_NOW)
@@ -188,8 +190,9 @@ def _own_folders(view: dict[str, Any]) -> None:
     except kernel.Refused:  # inside a container that masks parts of its own
         kernel.mount("tmpfs", "/new/proc", "tmpfs", _PLAIN | kernel.MS_RDONLY, "mode=0555")
     kernel.mount("tmpfs", "/new/dev", "tmpfs", kernel.MS_NOSUID, "mode=0755")
-    for name in (*(f"/dev/{node}" for node in _NODES), *view["devices"]):
-        _bind(name, writable=True, devices=True)
+    nodes = [f"/dev/{node}" for node in _NODES]
+    for name in (*nodes, *(path for path, _ in view["devices"])):
+        _bind(name, name, writable=True, devices=True)
     os.symlink("/proc/self/fd", "/new/dev/fd")
     size = f"size={view['scratch']},mode=1777"
     os.mkdir("/new/dev/shm")
@@ -197,9 +200,9 @@ def _own_folders(view: dict[str, Any]) -> None:
         kernel.mount("tmpfs", path, "tmpfs", _PLAIN, size)
 
 
-def _bind(path: str, *, writable: bool = False, devices: bool = False) -> None:
-    """Show a file or a folder of the outside at its own place."""
-    source, target = f"/old{path}", f"/new{path}"
+def _bind(path: str, shown: str, *, writable: bool = False, devices: bool = False) -> None:
+    """Show a file or a folder of the outside at a place."""
+    source, target = f"/old{path}", f"/new{shown}"
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
     elif not os.path.exists(target):

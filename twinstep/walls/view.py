@@ -26,15 +26,17 @@ class View:
     """The file system, the rights and the limits of a walled process.
 
     read: what it can read, files or folders; nothing else of the outside exists for it. hide: parts
-    of these that are empty for it. write: what it can also change. scratch: bytes of its own /tmp,
-    which ends with it. cwd: its folder. network: whether it has the machine's. devices: device
-    files. memory: bytes of data of each of its processes. processes: number of its processes and
-    threads. file_size: bytes of a file. 0 is no limit.
+    of these that are empty for it. write: what it can also change. moved: (folder of the outside,
+    where it is shown); the rest is shown at its own place. scratch: bytes of its own /tmp, which
+    ends with it. cwd: its folder. network: whether it has the machine's. devices: device files.
+    memory: bytes of data of each of its processes. processes: number of its processes and threads.
+    file_size: bytes of a file. 0 is no limit.
     """
 
     read: tuple[str, ...]
     hide: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
     scratch: int = 1 << 30
     cwd: str = "/tmp"
     network: bool = False
@@ -49,8 +51,16 @@ class View:
         values = dataclasses.asdict(self)
         for name in ("read", "hide", "write", "devices"):
             found = (_resolved(path, links) for path in values[name])
-            values[name] = list(dict.fromkeys(path for path in found if path))
-        return json.dumps(values | {"links": {} if "/" in values["read"] else links})
+            values[name] = [(path, self.inside(path)) for path in dict.fromkeys(found) if path]
+        shown = {self.inside(path): target for path, target in links.items()}
+        return json.dumps(values | {"links": {} if "/" in self.read else shown})
+
+    def inside(self, path: str) -> str:
+        """Return where a path of the outside is shown."""
+        for place, shown in self.moved:
+            if Path(path).is_relative_to(place):
+                return str(Path(shown, Path(path).relative_to(place)))
+        return path
 
 
 def _resolved(path: str, links: dict[str, str]) -> str:
