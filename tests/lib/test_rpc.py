@@ -1,7 +1,6 @@
 """Child processes over a pipe: answers, failures, limits, last words and ends."""
 
 import itertools
-import multiprocessing
 import os
 import pickle
 import signal
@@ -119,18 +118,17 @@ def test_a_child_that_stops_amid_an_answer_is_silent():
     ],
 )
 def test_what_is_no_answer_is_refused(frame):
-    def answers(pipe):
-        pipe.recv_bytes()
-        os.write(pipe.fileno(), frame)
-        time.sleep(60)
-
-    ours, theirs = multiprocessing.Pipe()
-    child = multiprocessing.get_context("fork").Process(target=answers, args=(theirs,))
-    child.start()
-    asked = ChildProcess(child, ours)
+    asked = ChildProcess.spawn(_writes, frame)
     with pytest.raises(ValueError, match=r"it has no number|it answers request|a message of"):
-        asked.ask("x", limit=10)
+        asked.ask("x", limit=60)
     asked.kill()
+
+
+def _writes(pipe, frame):
+    """Answer a request with these bytes."""
+    pipe.recv_bytes()
+    os.write(pipe.fileno(), frame)
+    time.sleep(60)
 
 
 def test_silence_is_raised_unless_the_heartbeat_changes(child):
