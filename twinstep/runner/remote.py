@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import tempfile
 import weakref
@@ -20,7 +19,7 @@ from twinstep.runner import server
 from twinstep.runner.candidate_view import view_of
 from twinstep.runner.wire import WIRE, Garbled, Held
 from twinstep.walls.standing import standing
-from twinstep.walls.view import View, variables, walled
+from twinstep.walls.view import variables, walled
 
 #: The environment variables that a candidate's process inherits.
 KNOWN = (
@@ -189,24 +188,20 @@ def _named(name: str, trace: str) -> type[Exception]:
     return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
 
 
-def _walled(view: View, module: str, descriptor: int) -> list[str]:
-    """Return the command of a child that imports from the places that the view shows."""
-    words = child_command(module, descriptor)
-    for place, shown in view.moved:
-        words = [word.replace(place, shown) for word in words]
-    return walled(words)
-
-
 def _started(pair: Pair, module: str) -> ChildProcess:
     passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
     # Python would write its bytecode next to the sources.
     passed["PYTHONDONTWRITEBYTECODE"] = "1"
 
-    words = functools.partial(child_command, module)
-    if standing().namespaces:
-        view = view_of(pair)
+    view = view_of(pair) if standing().namespaces else None
+    if view:
         passed |= variables(view) | _INSIDE
-        words = functools.partial(_walled, view, module)
+
+    def words(descriptor: int) -> list[str]:
+        if view is None:
+            return child_command(module, descriptor)
+        return walled(child_command(module, descriptor, inside=view.inside))
+
     return ChildProcess.run(
         words,
         passed,
