@@ -78,6 +78,15 @@ def test_an_answer_that_nobody_waited_for_is_not_taken_for_a_later_one(child):
     assert child.ask(("echo", 1)) == ("echo", 1)
 
 
+def test_a_request_that_was_sent_in_part_is_followed_by_no_other(child, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(type(child.pipe), "send_bytes", lambda *_: _stops())
+        with pytest.raises(_Stopped):
+            child.ask(("echo", 1))
+    with pytest.raises(Ended):
+        child.ask(("echo", 2))
+
+
 def _slowly(pipe):
     """Answer each request in two parts, with a pause between."""
     while True:

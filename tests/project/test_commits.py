@@ -96,7 +96,7 @@ def test_files_programs_and_links_come_out_as_they_went_in(own, base, tmp_path):
     }  # fmt: skip
     assert os.readlink(folder / "inner" / "link") == "../../etc"
     assert os.access(folder / "inner" / "deep" / "er" / "b", os.X_OK)
-    assert own.commit(base, files, "") == own.commit(base, files, "")
+    assert own.digest(own.commit(base, files, "later")) == own.digest(commit)
 
 
 def test_a_file_may_become_a_folder_and_a_folder_a_file(own, base, tmp_path):
@@ -145,6 +145,11 @@ def test_the_branch_is_delivered_and_nothing_else_is_touched(user, own, base):
     git(user.root, "checkout", "--quiet", "--", ".")
     git(user.root, "merge", "--quiet", "twinstep/run")
     assert (user.root / "inner" / "a.py").read_bytes() == b"done"
+
+
+def test_a_run_without_a_change_delivers_the_commit_that_it_began_from(user, own, base):
+    own.deliver(user, "twinstep/run", base, base)
+    assert git(user.root, "rev-parse", "twinstep/run").decode().strip() == base
 
 
 def test_what_the_user_does_meanwhile_is_not_in_the_way(user, own, base):

@@ -56,6 +56,28 @@ def test_a_candidate_without_packages_is_hashed_by_what_its_factory_imports(plac
     assert _edited(place, CandidateRef("mine", "mine.fast:Make")) == ALL
 
 
+def test_a_checkout_and_an_installed_copy_have_one_hash(tmp_path, monkeypatch):
+    """Its helpers lie below site-packages there, beside what has a version of its own."""
+    hashes = []
+    for folder in (tmp_path / "src", tmp_path / "site-packages"):
+        for name, text in FILES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text.replace("helper", "mine"))
+        (folder / "mine" / "draws.py").write_text("import beside")
+        (folder / "mine" / "fast.py").write_text("from mine.target import draws\n")
+        (folder / "mine" / "target" / "draws.py").write_text("from mine import draws\n")
+        with monkeypatch.context() as patched:
+            patched.syspath_prepend(folder)
+            (folder / "beside.py").unlink()
+            hashes.append(loaded_hash(CandidateRef("m", "mine.fast:M", packages=("mine.target",))))
+            (folder / "mine" / "draws.py").write_text("1")
+            assert (
+                loaded_hash(CandidateRef("m", "mine.fast:M", packages=("mine.target",)))
+                != (hashes[-1])
+            )
+    assert hashes[0] == hashes[1] != ""
+
+
 @pytest.mark.parametrize(
     "candidate",
     [

@@ -9,6 +9,7 @@ import importlib.util
 import io
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -455,6 +456,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         number = next(works)
         (folder / "fast" / "a.py").write_text(f"def f():\n    return {number}\n\n\n# {number}\n")
         (folder / "README.md").write_text("mine now")
+        os.mkfifo(folder / "fast" / "pipe")
         return Ended(0, 2.0, False, number, ""), 0.5
 
     monkeypatch.setattr(attempt, "ask", ask)
@@ -478,6 +480,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     # The agent changes what is not its own in each try: after the second one it is over.
     assert made.run().code == loop.BREACH
     entries = read(run / "log.jsonl")
+    assert [e["outside"] for e in entries if e["kind"] == "try"] == [["README.md", "fast/pipe"]] * 2
     kinds = ["begin", "check", "try", "check", "undo", "try", "end"]
     assert [entry["kind"] for entry in entries] == kinds
     shapes = {entry["kind"]: entry.keys() for entry in [*WALK, *entries[:1]]}
@@ -488,7 +491,7 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     assert about.lines == (2, 5)
     text = history_markdown.markdown(found, about)
     assert row(text, "lines changed by all tries") == "+7 -1"
-    assert row(text, "refused changes outside its files") == "2 in 2 tries"
+    assert row(text, "refused changes outside its files") == "4 in 2 tries"
     assert row(text, "processes left behind") == "3"
     assert row(text, "how it ended").startswith("ended for a breach: the agent changed README.md")
     assert "| 2 of 4 (50.0 %) | levels 1 to 2 | undone, 1 changes refused" in text

@@ -11,6 +11,7 @@ from twinstep.protocols import ModuleCall
 from twinstep.runner.wire import Garbled, Held, pack, unpack
 from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.project_folder import Project
+from twinstep.walls.standing import standing
 
 PROJECT = """
 [tool.twinstep.envs]
@@ -68,6 +69,15 @@ def test_what_it_can_do_inside_does_not_help(ran, name):
 def test_two_processes_at_one_pipe_do_not_help(ran):
     """Which of them takes a request is chance, and so is what the run says of it."""
     assert ran.verdict["pairs"]["duel-forks"]["verdict"] == "differs"
+
+
+def test_a_run_says_which_walls_stand(tmp_path, toy_cache):
+    project = Project(tmp_path / "project", toy_cache, PROJECT)
+    run = project.pytest(
+        "-vv", "--isolate", "--candidate", "vector", "-k", "its_repetition",
+        suite="interactions.test_batches",
+    )  # fmt: skip
+    assert f"  {standing()}\n" in run.text
 
 
 def test_an_honest_candidate_beside_them_is_equal(ran):

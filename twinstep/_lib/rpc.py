@@ -38,7 +38,7 @@ class Codec(NamedTuple):
     """How a message becomes bytes and is read again. most: bytes of the largest that is read."""
 
     encode: Callable[[Any], bytes]
-    decode: Callable[[bytes], Any]
+    decode: Callable[[bytes | memoryview], Any]
     most: int = 1 << 62
 
 
@@ -160,6 +160,9 @@ class ChildProcess:
             self.pipe.send_bytes(data)
         except OSError:
             raise Ended(self.exit_code(_ENDING)) from None
+        except BaseException:
+            self.kill()  # a part of the message is sent, and no other can follow it
+            raise
 
     def receive(self, limit: float | None = None, beat: Callable[[], Any] | None = None) -> Any:
         """Return the next message. Raises Ended, or Silent after `limit` seconds.
@@ -169,7 +172,7 @@ class ChildProcess:
         """
         return self._codec.decode(self._receive(limit, beat))
 
-    def _receive(self, limit: float | None, beat: Callable[[], Any] | None) -> bytes:
+    def _receive(self, limit: float | None, beat: Callable[[], Any] | None) -> memoryview:
         """Return the next message's bytes, framed as multiprocessing's connections do.
 
         What has come so far is kept if an exception ends the wait, and each wait has its limit
@@ -189,8 +192,8 @@ class ChildProcess:
             self._fill(begin + size, limit, beat, ends)
         except (EOFError, OSError):  # an OSError: it ended amid a message
             raise Ended(self.exit_code(_ENDING)) from None
-        data = bytes(memoryview(self._unread)[begin : begin + size])
-        del self._unread[: begin + size]
+        # Nothing beyond the message was read: it is handed on without a copy.
+        data, self._unread = memoryview(self._unread)[begin:], bytearray()
         return data
 
     def _fill(

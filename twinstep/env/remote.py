@@ -14,7 +14,7 @@ from twinstep.env.timestep import TimeStep
 from twinstep.errors import CandidateBroken
 from twinstep.frames import Array, Fields, Frame
 from twinstep.project.registry import Pair
-from twinstep.runner.remote import CandidateDied, CandidateProcess, RemoteState
+from twinstep.runner.remote import CandidateDied, CandidateProcess, CandidateRaised, RemoteState
 
 
 class RemoteEnv:
@@ -25,9 +25,6 @@ class RemoteEnv:
     def __init__(self, pair: Pair, auto_reset: str) -> None:
         with _its_own():
             self._process = CandidateProcess(pair, server.__name__, auto_reset)
-        self.contract, self.auto_reset = pair.subject.contract, auto_reset
-        about = self._process.about
-        self.dtype, self.platform = str(about["dtype"]), str(about["platform"])
 
     def reset(self, seeds: Array) -> tuple[RemoteState, TimeStep]:
         """Begin an episode for each seed u32[N, 2]."""
@@ -65,10 +62,10 @@ class RemoteEnv:
 
 @contextlib.contextmanager
 def _its_own() -> Iterator[None]:
-    """Turn every exception of the candidate's process into a failure of the candidate."""
+    """Turn what the candidate's process raises, or its end, into a failure of the candidate."""
     try:
         yield
-    except Exception as error:
+    except (CandidateDied, CandidateRaised) as error:
         text = f"the candidate raised {type(error).__name__}: {error}"
         detail = getattr(error, "detail", None) or traceback.format_exc()
         raise CandidateBroken(text, detail) from error

@@ -15,9 +15,6 @@ from twinstep.project.registry import EnvVariant, Pair
 from twinstep.runner.import_guard import Isolation
 from twinstep.runner.server import States, serve_host
 
-#: Methods that leave the state that they are given.
-_LOOKS = ("frame", "save", "clone")
-
 
 class EnvHost:
     """Owns the environment and its states."""
@@ -38,13 +35,12 @@ class EnvHost:
         self._env = Env(subject, name, auto_reset)
         self._states = States()
 
-    def about(self) -> dict[str, Any]:
-        """Return dtype and platform of what was built."""
-        return {"dtype": self._env.dtype, "platform": self._env.platform}
+    def about(self) -> None:
+        """Nothing is asked of it before it plays."""
 
     def answer(self, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method of `Env`; time steps come back as tuples."""
-        given = self._states.given(args, method in _LOOKS, freed)
+        given = self._states.given(args, method == "frame", freed)
         call = self._env._load if method == "load" else getattr(self._env, method)
         with self._isolation:
             answer = call(*given)

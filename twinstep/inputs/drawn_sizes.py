@@ -12,14 +12,16 @@ _random = secrets.SystemRandom()
 
 
 def drawn_sizes(contract: Contract, steps: int, count: int) -> list[int]:
-    """Return so many sizes, of kinds in turn: an odd one, one beyond a power of two, a prime.
+    """Return so many sizes, of three kinds in turn: odd, one beyond a power of two, prime.
 
-    Small ones are as likely as large ones. The largest is one more than the contract's largest
-    batch, or what fits into memory with `steps` frames.
+    The first kind is drawn too, and small sizes are as likely as large ones. The largest is one
+    more than the contract's largest batch, or what fits into memory with `steps` frames.
     """
     most = min(contract.largest_batch + 1, max(3, BUDGET // (frame_bytes(contract) * (steps + 1))))
     kinds = (_odd, _beyond_a_power, _prime)
-    return sorted({min(most, kinds[n % len(kinds)](most)) for n in range(count)})
+    first = _random.randrange(len(kinds))
+    drawn = (kinds[(first + n) % len(kinds)](most) for n in range(count))
+    return sorted({min(most, size) for size in drawn})
 
 
 def _size(most: int) -> int:
@@ -36,7 +38,7 @@ def _beyond_a_power(most: int) -> int:
 
 
 def _prime(most: int) -> int:
-    size = max(2, _size(most))
+    size = max(3, _size(most))
     while any(size % divisor == 0 for divisor in range(2, math.isqrt(size) + 1)):
         size += 1
     return size

@@ -54,7 +54,7 @@ class Commits:
         return cls(folder, user.inner)
 
     def files(self, commit: str) -> Iterator[tuple[str, File]]:
-        """Yield (path from the repository's top, file) of every file of a commit, sorted."""
+        """Yield (path from the repository's top, file) of every file of a commit."""
         rows = git(self.folder, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]
         entries: list[tuple[str, str, str]] = []
         for row in rows:
@@ -64,11 +64,9 @@ class Commits:
         asked = "".join(f"{name}\n" for _, mode, name in entries if mode != FOREIGN)
         answer = memoryview(git(self.folder, "cat-file", "--batch", data=asked.encode()))
         place = 0
-        for path, mode, name in sorted(entries):
-            if mode == FOREIGN:
-                yield path, File(mode, name.encode())
         for path, mode, name in entries:
             if mode == FOREIGN:
+                yield path, File(mode, name.encode())
                 continue
             end = bytes(answer[place : place + 200]).index(b"\n") + place
             found, kind, size = bytes(answer[place:end]).decode().split()

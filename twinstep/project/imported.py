@@ -6,7 +6,7 @@ import ast
 import functools
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import twinstep
@@ -16,19 +16,25 @@ from twinstep.errors import UserError
 from twinstep.project.registry import load_object
 from twinstep.project.source_hash import hash_of, hashed_files, package_folder
 
+#: What of this package is an environment's, and so a part of a candidate that imports it.
+_PARTS = ("contracts", "candidates", "generated")
+
 
 def loaded_hash(candidate: CandidateRef) -> str:
     """Return the hash of all that a candidate is made of here, "" where a part is missing.
 
     Those are the files of its declared packages, the module of its factory, what their sources
-    import, and its compiled part. Installed packages, the standard library and this package's core
-    have versions instead. A file counts by its name and bytes, wherever it is installed.
+    import, and its compiled part. Installed packages of others, the standard library and this
+    package's core have versions instead. A file counts by its name and bytes, so that a checkout
+    and an installed copy have one hash.
     """
+    modules = [candidate.factory.partition(":")[0], *candidate.packages]
+    has_version = _versioned({name.partition(".")[0] for name in modules})
     try:
         own = hashed_files([package_folder(name) for name in candidate.packages])
-        factory = [Path(file) for file in seen(candidate.factory.partition(":")[0], whole=False)]
-        files = imported(map(str, [*own, *factory]), [*installed(), *twinstep.__path__])
-        whole = {*own, *factory, *map(Path, files)}
+        factory = [Path(file) for file in seen(modules[0], whole=False)]
+        found = map(Path, imported(map(str, [*own, *factory]), has_version))
+        whole = {*own, *found, *(file for file in factory if not has_version(file))}
         rows = sorted((file.name, hash_of([(file.name, file)])) for file in whole)
         built = load_object(candidate.build)() if candidate.build else ""
     except (UserError, ImportError, OSError):
@@ -36,6 +42,21 @@ def loaded_hash(candidate: CandidateRef) -> str:
     if not factory:
         return ""
     return hashlib.sha256(repr((rows, built)).encode()).hexdigest()
+
+
+def _versioned(tops: set[str]) -> Callable[[Path], bool]:
+    """Return whether a file has a version of its own; tops: names of a candidate's packages."""
+    mine = [place for place in map(place_of, tops - {"twinstep"}) if place is not None]
+    own, others = below(mine), below(installed())
+    core = below(twinstep.__path__)
+    parts = below([Path(folder, part) for folder in twinstep.__path__ for part in _PARTS])
+    return lambda file: not parts(file) if core(file) else others(file) and not own(file)
+
+
+def below(places: Iterable[str | Path]) -> Callable[[Path], bool]:
+    """Return whether a path is one of these places, or in one of them."""
+    folders = [Path(place) for place in places]
+    return lambda path: any(path.is_relative_to(folder) for folder in folders)
 
 
 def installed() -> list[str]:
@@ -78,20 +99,18 @@ def seen(module: str, *, whole: bool = True) -> Iterator[str]:
         yield str(place)
 
 
-def imported(places: Iterable[str], known: Iterable[str]) -> list[str]:
+def imported(places: Iterable[str], known: Callable[[Path], bool]) -> list[str]:
     """Return the files that the places' sources import, and those that these import in turn.
 
-    Without those below known places. An import whose name is made while it runs is not found: its
+    Without those that are known. An import whose name is made while it runs is not found: its
     package has to be declared.
     """
     found: list[str] = []
-    inside = [Path(place) for place in known]
     todo = [file for place in places for file in _sources(Path(place))]
     done = set(todo)
     while todo:
         for place in _imports(todo.pop()):
-            new = place.is_file() and not any(place.is_relative_to(one) for one in inside)
-            if new and place not in done:
+            if place not in done and place.is_file() and not known(place):
                 done.add(place)
                 todo.append(place)
                 found.append(str(place))

@@ -102,7 +102,8 @@ def ask(
     env = {n: os.environ[n] for n in (*KNOWN, *agent.env) if n in os.environ}
     tools = os.path.dirname(sys.executable)
     env |= {"PATH": os.pathsep.join([tools, os.environ.get("PATH", os.defpath)]), **more}
-    walls = variables(view(file)) if view else {}
+    # Its own /tmp is all that it has of the kind.
+    walls = variables(view(file)) | {"TMPDIR": "/tmp"} if view else {}
     try:
         ended = processes.run(
             walled(words) if view else words,

@@ -91,16 +91,20 @@ class Workbench:
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
             ended, cost = ask(self.agent, prompt, project, log, more, limit, self._view(project))
             try:
-                touched = changed(files_before, snapshot(folder, files_before))
+                after = snapshot(folder, files_before)
+                touched = changed(files_before, after)
                 inner = [_within(path, inside) for path in touched]
                 mine = [path for path in inner if path and may_edit(self.candidate.edit, path)]
+                files = {path: read_file(folder / inside, path) for path in mine}
+                # A pipe or a file beyond all measure is none that could be committed.
+                gone = {path for path in mine if (inside / path).as_posix() not in after}
+                mine = [path for path in mine if files[path] is not None or path in gone]
                 outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
             except TooMuch as much:
-                mine, outside = [], [str(much)]
-            files = {path: read_file(folder / inside, path) for path in mine}
+                mine, outside, files = [], [str(much)], {}
             _make_removable(folder)
         damage = tamper_check.damaged(before, tamper_check.states(places))
-        taken = {path: file and File(*file) for path, file in files.items()}
+        taken = {path: (found := files[path]) and File(*found) for path in mine}
         new_commit = self.commits.commit(commit, taken, f"repair {number}: {about['module']}")
         self.show(new_commit)
         return {

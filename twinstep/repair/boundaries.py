@@ -10,7 +10,7 @@ from twinstep.environment import CandidateRef, Environment
 from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.commits import Commits
-from twinstep.project.imported import imported, installed, seen
+from twinstep.project.imported import below, imported, installed, seen
 from twinstep.project.workspace import import_roots, may_edit
 
 
@@ -28,7 +28,7 @@ def require_apart(env: Environment, candidate: CandidateRef) -> None:
         candidate.probe,
     ]
     own = [place for name in names if name for place in seen(name.partition(":")[0], whole=False)]
-    files = [*own, *imported(own, [*installed(), *twinstep.__path__])]
+    files = [*own, *imported(own, below([*installed(), *twinstep.__path__]))]
     here = Path.cwd()
     for file in map(Path, files):
         inner = file.relative_to(here).as_posix() if file.is_relative_to(here) else ""

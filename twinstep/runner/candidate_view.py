@@ -11,15 +11,15 @@ from pathlib import Path
 
 import twinstep
 from twinstep.project import registry
-from twinstep.project.imported import imported, installed, places, seen
+from twinstep.project.imported import below, imported, installed, places, seen
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import matching
 from twinstep.walls.view import SYSTEM, View, python_folders
 
 #: The variable with the folder of a check and the user's own, as PATH separates them.
 SHOWN_AT = "TWINSTEP_SHOWN_AT"
-#: Bytes that one process of a candidate may hold, and what it may leave in its scratch.
-MEMORY, SCRATCH = 16 << 30, 1 << 30
+#: Bytes of its scratch.
+SCRATCH = 1 << 30
 #: Processes and threads of a candidate, all of its together.
 PROCESSES = 1024
 
@@ -40,7 +40,7 @@ def view_of(pair: Pair) -> View:
     known = [*SYSTEM, *python_folders(), *installed(), *twinstep.__path__]
     own = [place for name in named if name for place in seen(name.partition(":")[0])]
     own += [str(path.absolute()) for glob in candidate.edit for path in matching(glob)]
-    own += imported(own, [*known, *hidden])
+    own += imported(own, below([*known, *hidden]))
     # A candidate inside the bridge's own package, as in a project of one file, has to be seen.
     hidden = [name for name in hidden if not any(Path(one).is_relative_to(name) for one in own)]
     return View(
@@ -49,9 +49,14 @@ def view_of(pair: Pair) -> View:
         moved=_moved(),
         scratch=SCRATCH,
         devices=tuple(map(str, Path("/dev").glob("nvidia*"))),
-        memory=MEMORY,
+        memory=_memory(),
         processes=PROCESSES,
     )
+
+
+def _memory() -> int:
+    """Return the bytes that one process may hold: three quarters of the machine's."""
+    return 3 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
 def _moved() -> tuple[tuple[str, str], ...]:

@@ -18,6 +18,7 @@ from twinstep.protocols import ModuleCall
 from twinstep.runner import server
 from twinstep.runner.candidate_view import view_of
 from twinstep.runner.wire import WIRE, Garbled, Held
+from twinstep.walls.enter import UNBUILT
 from twinstep.walls.standing import standing
 from twinstep.walls.view import variables, walled
 
@@ -35,6 +36,10 @@ _INSIDE = {
 
 class CandidateDied(Exception):
     """The candidate's process ended, hung or sent an invalid answer."""
+
+
+class CandidateRaised(Exception):
+    """An exception of the candidate in its process. Its class has the name of the candidate's."""
 
 
 class RemoteState:
@@ -92,6 +97,7 @@ class CandidateProcess:
             raise CandidateDied(f"its process said nothing for {self._limit:g} s") from None
         except Ended as end:
             text = f"its process {ending(end.code, 'ended by itself')}"
+            text = "a wall around its process could not be built" if end.code == UNBUILT else text
             raise CandidateDied(text) from None
         except (Garbled, TypeError, ValueError) as error:
             self.close()
@@ -185,7 +191,8 @@ def _named(name: str, trace: str) -> type[Exception]:
 
     if name == CandidateBroken.__name__:
         return CandidateBroken
-    return type(name if name.isidentifier() else "Exception", (Exception,), {"detail": trace})
+    bases = (CandidateRaised,)
+    return type(name if name.isidentifier() else "Exception", bases, {"detail": trace})
 
 
 def _started(pair: Pair, module: str) -> ChildProcess:

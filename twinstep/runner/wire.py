@@ -44,11 +44,11 @@ def pack(value: Any) -> bytes:
     return b"".join([_HEAD.pack(len(head)), head, *(array.tobytes() for array in arrays)])
 
 
-def unpack(data: bytes) -> Any:
+def unpack(data: bytes | memoryview) -> Any:
     """Return the value that `pack` was given; tuples come back as tuples. Raises Garbled."""
     try:
         (size,) = _HEAD.unpack_from(data)
-        tree = json.loads(data[_HEAD.size : _HEAD.size + size])
+        tree = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
         rest = memoryview(data)[_HEAD.size + size :]
         value, used = _built(tree, rest, 0)
     except (ValueError, KeyError, TypeError, IndexError, struct.error, RecursionError) as error:

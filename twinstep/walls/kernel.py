@@ -8,8 +8,8 @@ import platform
 
 #: Numbers of calls before Linux 5, which differ by machine; later calls have one number everywhere.
 _OLD = {
-    "x86_64": {"pivot_root": 155, "capset": 126, "seccomp": 317},
-    "aarch64": {"pivot_root": 41, "capset": 91, "seccomp": 277},
+    "x86_64": {"pivot_root": 155, "capset": 126},
+    "aarch64": {"pivot_root": 41, "capset": 91},
 }
 _NEW = {
     "mount_setattr": 442, "landlock_create_ruleset": 444, "landlock_add_rule": 445,
@@ -35,11 +35,10 @@ _CAPABILITY_VERSION = 0x20080522
 
 
 class Refused(OSError):
-    """The kernel refused a call. `step` says which wall could not be built."""
+    """The kernel refused a call. step: which wall could not be built, its text."""
 
     def __init__(self, step: str, number: int) -> None:
         super().__init__(number, f"{step}: {os.strerror(number)}")
-        self.step = step
 
 
 def _libc() -> ctypes.CDLL:

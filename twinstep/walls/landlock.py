@@ -47,15 +47,15 @@ def abi() -> int:
     )
 
 
-def restrict(write: Sequence[str], network: bool) -> int:
-    """Allow reading everything that is visible and writing below `write`; return the ABI, or 0.
+def restrict(write: Sequence[str], network: bool) -> None:
+    """Allow reading everything that is visible, and writing below `write` alone.
 
     The process must have given up new privileges before. Raises kernel.Refused where the kernel
     has Landlock and refuses a rule.
     """
     version = abi()
     if not version:
-        return 0
+        return
     files = (1 << _FILES.get(version, 16)) - 1
     rules = _Ruleset(
         files,
@@ -76,7 +76,6 @@ def restrict(write: Sequence[str], network: bool) -> int:
             raise kernel.Refused("Landlock", ctypes.get_errno())
     finally:
         os.close(handle)
-    return version
 
 
 def _allow(handle: int, path: str, bits: int) -> None:

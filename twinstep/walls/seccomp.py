@@ -54,13 +54,11 @@ _PR_SET_SECCOMP, _FILTER = 22, 2
 
 def program(machine: str, network: bool) -> bytes:
     """Return the filter for a machine, in the kernel's instructions. KeyError: an unknown one."""
-    column = ("x86_64", "aarch64").index(machine) if machine in _ARCHITECTURE else None
-    if column is None:
-        raise KeyError(machine)
+    architecture, column = _ARCHITECTURE[machine], list(_ARCHITECTURE).index(machine)
     denied = [numbers[column] for numbers in _DENIED.values()]
     lines = [
         _line(_LOAD, _MACHINE),
-        _line(_EQUAL, _ARCHITECTURE[machine], yes=1),
+        _line(_EQUAL, architecture, yes=1),
         _line(_RETURN, _KILL),
         _line(_LOAD, _NUMBER),
     ]
@@ -91,19 +89,17 @@ def _line(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("HBBI", code, yes, no, value)
 
 
-def restrict(network: bool) -> bool:
-    """Install the filter for this process and its children; return False on an unknown machine.
+def restrict(network: bool) -> None:
+    """Install the filter for this process and its children, if it knows the machine's calls.
 
     Raises kernel.Refused where the kernel takes no filter.
     """
-    try:
-        data = program(platform.machine(), network)
-    except KeyError:
-        return False
+    if platform.machine() not in _ARCHITECTURE:
+        return
+    data = program(platform.machine(), network)
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
 
     installed = Program(len(data) // 8, data)
     kernel.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.addressof(installed))
-    return True

@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from twinstep.walls import landlock
 from twinstep.walls.view import SYSTEM, View, python_folders, variables, walled
 
-#: A filter refuses this call with EPERM; the kernel by itself, of a wrong address, with EFAULT.
-_ASKED = (
-    "import ctypes, errno; c = ctypes.CDLL(None, use_errno=True); c.unshare(0x10000000)\n"
-    "print(ctypes.get_errno() == errno.EPERM)"
-)
+#: PR_GET_SECCOMP, which answers 2 behind a filter.
+_ASKED = "import ctypes; print(ctypes.CDLL(None).prctl(21, 0, 0, 0, 0) == 2)"
 
 
 @dataclass(frozen=True)
