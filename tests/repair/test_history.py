@@ -39,6 +39,7 @@ from twinstep.repair.prompting import PromptSource
 from twinstep.repair.sandbox import TRUST
 from twinstep.repair.speedup import Stopwatch
 from twinstep.repair.verifier import Result, Stage
+from twinstep.tests.support.deep_folder import nested
 from twinstep.tests.toys import duel
 
 drawn = pytest.mark.skipif(
@@ -457,6 +458,8 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         (folder / "fast" / "a.py").write_text(f"def f():\n    return {number}\n\n\n# {number}\n")
         (folder / "README.md").write_text("mine now")
         os.mkfifo(folder / "fast" / "pipe")
+        if number == 2:
+            nested(folder / "fast", 3000)
         return Ended(0, 2.0, False, number, ""), 0.5
 
     monkeypatch.setattr(attempt, "ask", ask)
@@ -480,7 +483,10 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     # The agent changes what is not its own in each try: after the second one it is over.
     assert made.run().code == loop.BREACH
     entries = read(run / "log.jsonl")
-    assert [e["outside"] for e in entries if e["kind"] == "try"] == [["README.md", "fast/pipe"]] * 2
+    first, second = (entry["outside"] for entry in entries if entry["kind"] == "try")
+    assert first == ["README.md", "fast/pipe"]
+    assert second == [f"{'/'.join(['fast', *'d' * 38])}...: more than 64 folders deep"]
+    assert not list(run.glob("agent-*"))
     kinds = ["begin", "check", "try", "check", "undo", "try", "end"]
     assert [entry["kind"] for entry in entries] == kinds
     shapes = {entry["kind"]: entry.keys() for entry in [*WALK, *entries[:1]]}
@@ -488,7 +494,8 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
         assert entry.keys() == shapes[entry["kind"]], entry["kind"]
     found = history.from_entries("real", entries)
     about = metadata.find(found, run)
-    assert about.lines == (2, 5)
+    # The second try is taken over in no part.
+    assert about.lines == (2, 2)
     text = history_markdown.markdown(found, about)
     assert row(text, "lines changed by all tries") == "+7 -1"
     assert row(text, "refused changes outside its files") == "4 in 2 tries"

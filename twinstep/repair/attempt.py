@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from twinstep._lib.removal import remove, scratch_folder
 from twinstep.environment import CandidateRef
 from twinstep.project.commits import Commits, File
 from twinstep.project.repository import git
@@ -76,8 +74,8 @@ class Workbench:
         places = [] if self.sandboxed else tamper_check.watched(self.root, self.run)
         before = tamper_check.states(places)
         inside = self.commits.inner
-        with tempfile.TemporaryDirectory(prefix="agent-", dir=self.run) as scratch:
-            folder = Path(scratch) / "work"
+        with scratch_folder("agent-", self.run) as scratch:
+            folder = scratch / "work"
             folder.mkdir()
             project = self.commits.unpack(commit, folder)
             _throwaway_repository(folder)
@@ -102,7 +100,6 @@ class Workbench:
                 outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
             except TooMuch as much:
                 mine, outside, files = [], [str(much)], {}
-            _make_removable(folder)
         damage = tamper_check.damaged(before, tamper_check.states(places))
         taken = {path: (found := files[path]) and File(*found) for path in mine}
         new_commit = self.commits.commit(commit, taken, f"repair {number}: {about['module']}")
@@ -154,16 +151,8 @@ def _throwaway_repository(folder: Path) -> None:
     git(folder, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", "as it is")
 
 
-def _make_removable(folder: Path) -> None:
-    """Let every folder be deleted, whatever rights an agent gave it."""
-    for base, folders, _ in os.walk(folder):
-        for name in folders:
-            with contextlib.suppress(OSError):
-                os.chmod(os.path.join(base, name), 0o700, follow_symlinks=False)
-
-
 def clear(run: Path) -> None:
     """Remove the folders of tries and checks that a killed run has left."""
     for pattern in ("agent-*", "check-*", "expect-*", "screen-*"):
         for folder in run.glob(pattern):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
