@@ -175,6 +175,14 @@ def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):
     assert says in now.word
 
 
+def test_a_candidate_of_which_a_part_is_missing_is_never_verified(verdict, monkeypatch):
+    """Its verdict was made with the same part missing: both hashes are those of nothing."""
+    monkeypatch.setattr(verdicts, "loaded_hash", lambda candidate: "")
+    now = verdict(loaded="")
+    assert not now.verified
+    assert "cannot be found" in now.word
+
+
 @pytest.mark.parametrize("backend", ["jax", "rust"])
 def test_the_packaged_verdict_is_of_what_is_packaged(tmp_path, monkeypatch, backend):
     """Else: pytest --verdict candidates/pong/verdict.json -m "level1 or level2 or level3" ..."""

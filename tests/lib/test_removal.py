@@ -1,9 +1,13 @@
 """A folder that an agent filled can be removed, and nothing outside is touched."""
 
 import os
+import subprocess
+import sys
+import tempfile
 
 import pytest
 
+from twinstep._lib import removal
 from twinstep._lib.removal import remove, scratch_folder
 from twinstep.tests.support.deep_folder import nested
 
@@ -14,16 +18,31 @@ def test_thousands_of_folders_in_each_other_go(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_folders_without_rights_and_names_of_any_kind_go(tmp_path):
-    folder = tmp_path / "mine"
-    for number in range(3):
-        (folder / f"a{number}" / "b").mkdir(parents=True)
-        (folder / f"a{number}" / "b" / "file").write_text("")
-        os.mkfifo(folder / f"a{number}" / "pipe")
-        os.chmod(folder / f"a{number}" / "b", 0)
-        os.chmod(folder / f"a{number}", 0)
-    remove(folder)
-    assert not folder.exists()
+WITHOUT_RIGHTS = """
+import os, runpy, sys
+from pathlib import Path
+remove = runpy.run_path(sys.argv[1])["remove"]
+if os.geteuid() == 0:
+    os.setuid(65534)
+folder = Path(sys.argv[2])
+for number in range(3):
+    (folder / f"a{number}" / "b").mkdir(parents=True)
+    (folder / f"a{number}" / "b" / "file").write_text("")
+    os.mkfifo(folder / f"a{number}" / "pipe")
+    os.chmod(folder / f"a{number}" / "b", 0)
+    os.chmod(folder / f"a{number}", 0)
+os.chmod(folder, 0)
+remove(folder)
+assert not folder.exists()
+"""
+
+
+def test_folders_without_rights_and_names_of_any_kind_go():
+    """As a user without root's powers, whom rights stop."""
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        command = [sys.executable, "-I", "-c", WITHOUT_RIGHTS, removal.__file__, f"{place}/mine"]
+        subprocess.run(command, check=True, cwd=place)
 
 
 def test_what_a_link_leads_to_stays(tmp_path):

@@ -99,6 +99,31 @@ def test_files_programs_and_links_come_out_as_they_went_in(own, base, tmp_path):
     assert own.digest(own.commit(base, files, "later")) == own.digest(commit)
 
 
+def _tree(own, *rows):
+    """Write a tree object as it is told, (mode, name, object), and return a commit of it."""
+    data = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(blob) for mode, name, blob in rows)
+    args = ("hash-object", "-w", "--literally", "--stdin", "-t")
+    tree = git(own.folder, *args, "tree", data=data).decode().strip()
+    return tree, git(own.folder, "commit-tree", tree, "-m", "by hand").decode().strip()
+
+
+def test_a_commit_by_hand_writes_nothing_outside_its_folder(own, tmp_path):
+    """Git itself unpacks neither; the objects can be written all the same."""
+    blob = own._blob(b"stolen")
+    link = own._blob(os.fsencode(tmp_path / "outside"))
+    (tmp_path / "outside").mkdir()
+    inner, _ = _tree(own, (FILE, "x", blob))
+    climbs, up = _tree(own, ("40000", "..", inner))
+    _, twice = _tree(own, (LINK, "a", link), ("40000", "a", inner))
+    for commit, error in ((up, UserError), (twice, OSError)):
+        (tmp_path / commit).mkdir()
+        with pytest.raises(error):
+            own.unpack(commit, tmp_path / commit)
+    assert climbs
+    assert not (tmp_path / "x").exists()
+    assert not list((tmp_path / "outside").iterdir())
+
+
 def test_a_file_may_become_a_folder_and_a_folder_a_file(own, base, tmp_path):
     made = own.commit(base, {"a.py": None, "a.py/b": File(FILE, b"1")}, "")
     assert _unpacked(own, made, tmp_path / "one")["inner/a.py/b"] == b"1"

@@ -497,11 +497,11 @@ def test_a_journal_that_the_loop_wrote_has_the_keys_of_those_by_hand(project, mo
     # The second try is taken over in no part.
     assert about.lines == (2, 2)
     text = history_markdown.markdown(found, about)
-    assert row(text, "lines changed by all tries") == "+7 -1"
-    assert row(text, "refused changes outside its files") == "4 in 2 tries"
+    assert row(text, "lines changed by all tries") == "+3 -0"
+    assert row(text, "refused changes outside its files") == "3 in 2 tries"
     assert row(text, "processes left behind") == "3"
-    assert row(text, "how it ended").startswith("ended for a breach: the agent changed README.md")
-    assert "| 2 of 4 (50.0 %) | levels 1 to 2 | undone, 1 changes refused" in text
+    assert row(text, "how it ended").startswith("ended for a breach: the agent changed fast/d")
+    assert "| 2 of 4 (50.0 %) | levels 1 to 2 | undone, 2 changes refused" in text
     journal.grant(1)
     entries = read(run / "log.jsonl")
     assert entries[-1].keys() == shapes["more"]

@@ -90,7 +90,8 @@ class Commits:
 
     def unpack(self, commit: str, folder: Path) -> Path:
         """Write a commit's files to an empty folder; return the project's folder in it."""
-        for path, file in self.files(commit):
+        # Links last: none leads a file that comes after it out of the folder.
+        for path, file in sorted(self.files(commit), key=lambda one: one[1].mode == LINK):
             _require_inside(path)
             place = folder / path
             (place if file.mode == FOREIGN else place.parent).mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ class Commits:
                 os.symlink(file.data, os.fsencode(place))
             elif file.mode != FOREIGN:
                 mode = 0o755 if file.mode == PROGRAM else 0o644
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                 with open(os.open(place, flags, mode), "wb") as out:
                     out.write(file.data)
         project = folder / self.inner
@@ -124,8 +125,6 @@ class Commits:
                 whole = (self.inner / path).as_posix()
                 _require_inside(path)
                 rows.append(f"{mode} {name}\t".encode() + os.fsencode(whole) + b"\0")
-            # A folder that became a file goes before the file comes.
-            rows.sort(key=lambda row: not row.startswith(b"0 "))
             git(self.folder, "update-index", "-z", "--index-info", data=b"".join(rows), index=index)
             tree = git(self.folder, "write-tree", index=index).decode().strip()
         return self._made(parent, tree, message)
