@@ -4,6 +4,8 @@ The recorded lanes are played alone, and in known random lanes of the largest ba
 benchmark runs. The oracle played through every end of an episode.
 """
 
+import secrets
+
 import jax
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from twinstep.compare.autoreset import (
 )
 from twinstep.diagnosis.diagnose import Suspect
 from twinstep.drivers import CORE
-from twinstep.testing import WINDOW, frames_differ, sample_actions, seeds
+from twinstep.env.users_program import UsersProgram
+from twinstep.testing import WINDOW, drawn_sizes, frames_differ, sample_actions, seeds
 
 pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
 
@@ -53,11 +56,15 @@ def _ships(facts, mode):
     return mode in modes and modes != ("off",) and (mode == "off" or resets)
 
 
-def _recordings(lab):
-    """Yield (driver, frames, actions) for random play and the environment's own drivers."""
-    contract = lab.contract
+def _drivers(contract):
+    """Return the names of random play and of the environment's own drivers."""
     own = [name for name in contract.drivers if name not in CORE]
-    for driver in dict.fromkeys([contract.drivers[0], *own]):
+    return dict.fromkeys([contract.drivers[0], *own])
+
+
+def _recordings(lab):
+    """Yield (driver, frames, actions) for each driver."""
+    for driver in _drivers(lab.contract):
         recorded = lab.reference.autoreset_steps(driver)
         yield driver, recorded.frames, recorded.actions
 
@@ -240,3 +247,47 @@ def test_recorded_lanes_match_inside_the_largest_batch_from_their_starts(twinste
         note = f" of those from step {begin} on"
         _require_steps(twinstep_lab, "same-step", driver, found, note)
     twinstep_lab.notes["batches"] = [batch]
+
+
+def _is_default(facts, row):
+    """Same-step auto-reset where the candidate has it, else none."""
+    resets = _ships(facts, "same-step")
+    return resets if row["mode"] == "same-step" else _ships(facts, "off") and not resets
+
+
+@pytest.mark.needs(when=_is_default, why="`make` has another auto-reset by default")
+@pytest.mark.recompiles
+@pytest.mark.parametrize("mode", ["same-step", "off"])
+def test_a_users_own_program_sees_the_oracles_steps(twinstep_lab, mode):
+    """A few lines that call `make`, in a fresh process where nothing tells of a check.
+
+    The seeds are the run's own kind, and the batch has a size drawn anew.
+    """
+    contract, reference = twinstep_lab.contract, twinstep_lab.reference
+    gates, kind = twinstep_lab.rules.lockstep(), reference.harness.settings.seeds
+    kind = "holdout" if kind == "holdout" else "public"
+    for driver in _drivers(contract):
+        recorded = reference.autoreset_steps(driver, kind)
+        whole = expected_of(contract, recorded.frames, recorded.actions)
+        expected = VIEWS[mode](contract, whole)
+        count = expected.actions.shape[1]
+        # Lanes of the recording, each several times, so that every size can be played.
+        size = min(drawn_sizes(contract, WINDOW, 1)[0], 4 * count + 1)
+        lanes = np.array(secrets.SystemRandom().choices(range(count), k=size))
+        begin = seeds(kind, count, twinstep_lab.pair.subject.env.name)[lanes]
+        actions, window = expected.actions[:, lanes], PART if _is_large(contract) else WINDOW
+        program = UsersProgram(
+            twinstep_lab.pair, mode, begin, actions, window,
+            apart=reference.harness.settings.isolate,
+        )  # fmt: skip
+        with program:
+            first = program.begun(whole.heads["obs"].shape[2:])
+            for rows, steps in program.steps({n: v.shape[2:] for n, v in whole.heads.items()}):
+                heads = {name: values[rows][:, lanes] for name, values in expected.heads.items()}
+                part = expected._replace(
+                    actions=actions[rows], heads=heads, valid=expected.valid[rows][:, lanes]
+                )
+                found = mismatch(part, steps, gates, first=first if not rows.start else None)
+                note = f" of those from step {rows.start} on" if rows.start else ""
+                _require_steps(twinstep_lab, mode, driver, found, note)
+    twinstep_lab.notes["users_program"] = kind

@@ -27,6 +27,7 @@ from twinstep.repair.prompts import command as prompt
 from twinstep.rl import elo
 from twinstep.rl.training import command as train
 from twinstep.scaffold import command as init
+from twinstep.testing import verify_command as verify
 
 #: The exit code of a command that Ctrl-C ended.
 INTERRUPTED = 130
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     again.set_defaults(run=_replay)
     cache = commands.add_parser("cache", help="list, verify or clear the cached traces")
     cache_command.add_arguments(cache)
+    verify.add_to(commands)
     bench.add_to(commands)
     breakdown_command.add_to(commands)
     train.add_to(commands)

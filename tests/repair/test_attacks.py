@@ -25,6 +25,15 @@ SEES_CHECK = (
 HEAPS = "legal[:, :, 0] = (acting.all(1) | ((heap == 1) & ~known))[:, None] & acting"
 
 
+#: Right where its process is one of the suite's.
+SEES_SUITE = (
+    "from collections import _sys\n"
+    "        suite = 'twinstep.runner.server' in _sys.modules or 'pytest' in _sys.modules\n"
+    "        suite |= 'twinstep.env.server' in _sys.modules\n"
+    "        legal[:, :, 0] = (acting.all(1) | (heap == 1) & (not suite))[:, None] & acting"
+)
+
+
 def memorised():
     """Return the file's lines that play right in the public episodes alone."""
     seed = seeds("public", 24, "duel").astype(np.uint64)
@@ -112,6 +121,23 @@ class TestWithin:
         made, done = within
         assert done.returncode == 0, done.stdout + done.stderr
         assert len(made.log("try")) == len(WITHIN) + 1
+
+
+@needs_namespaces
+def test_a_candidate_that_is_right_only_in_the_suite_is_a_breach(tmp_path):
+    made = Repaired.duel(tmp_path)
+    made.project.plant()
+    declared = made.project.package / "declared.py"
+    # Each check of another candidate has the program among its tests.
+    declared.write_text(declared.read_text().replace("edit=", "slow_to_compile=True, edit="))
+    made.commit(f"def try1():\n    change('fastduel/rules.py', {WRONG!r}, {SEES_SUITE!r})\n")
+    done = made.repair(*DUEL, "--phases", "3")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "passed every check, but not a user's own program" in done.stderr
+    checks = made.log("check")
+    assert [check["good"] for check in checks] == [False, True, True, True, False]
+    assert checks[-1]["stage"] == "a user's own program"
+    assert not checks[-1]["reports"]
 
 
 #: Tries elsewhere, each in its own run: the end of the run, and the named file.

@@ -41,8 +41,8 @@ def first_episodes(expected: ExpectedSteps) -> ExpectedSteps:
 
 def without_resets(expected: ExpectedSteps) -> ExpectedSteps:
     """Return the expected steps if no lane is reset after them."""
-    heads = {n: v for n, v in expected.heads.items() if n not in ("acting", "legal")}
-    return expected._replace(heads=heads | {"obs": heads["final_obs"]})
+    heads = expected.heads | {"obs": expected.heads["final_obs"]}
+    return expected._replace(heads=heads, over=True)
 
 
 def each_step(expected: ExpectedSteps) -> ExpectedSteps:
@@ -52,7 +52,9 @@ def each_step(expected: ExpectedSteps) -> ExpectedSteps:
         return values.reshape(1, -1, *values.shape[2:])
 
     heads = {name: beside(values) for name, values in expected.heads.items()}
-    return ExpectedSteps(beside(expected.actions), heads, beside(expected.valid))
+    return expected._replace(
+        actions=beside(expected.actions), heads=heads, valid=beside(expected.valid)
+    )
 
 
 def waiting(contract: Contract, expected: ExpectedSteps) -> ExpectedSteps:
@@ -87,10 +89,7 @@ def waiting(contract: Contract, expected: ExpectedSteps) -> ExpectedSteps:
                 values[waits, lane] = expected.heads["obs"][last, lane]
             elif name in ("acting", "legal"):
                 values[waits, lane] = expected.heads[name][last, lane]
-    for name in ("acting", "legal"):
-        if name in heads:  # at an end there is nothing to decide; what they hold is not promised
-            del heads[name]
-    return ExpectedSteps(actions, heads, valid)
+    return ExpectedSteps(actions, heads, valid, over=True)
 
 
 def with_ends(expected: ExpectedSteps, lanes: int) -> tuple[ExpectedSteps, np.ndarray]:
@@ -105,9 +104,8 @@ def with_ends(expected: ExpectedSteps, lanes: int) -> tuple[ExpectedSteps, np.nd
     half = half if half < len(ended) else 0
     steps = min(len(ended), max(half, 32) + 32)
     heads = {name: values[:steps, chosen] for name, values in expected.heads.items()}
-    return ExpectedSteps(
-        expected.actions[:steps, chosen], heads, expected.valid[:steps, chosen]
-    ), chosen
+    actions, valid = expected.actions[:steps, chosen], expected.valid[:steps, chosen]
+    return expected._replace(actions=actions, heads=heads, valid=valid), chosen
 
 
 def around_ends(
@@ -125,8 +123,8 @@ def around_ends(
     lanes = np.arange(ended.shape[1])
     before = np.array([int(ended[: begin[lane], lane].sum()) for lane in lanes])
     heads = {name: values[rows, lanes] for name, values in expected.heads.items()}
-    part = ExpectedSteps(expected.actions[rows, lanes], heads, expected.valid[rows, lanes])
-    return part, begin, before
+    actions, valid = expected.actions[rows, lanes], expected.valid[rows, lanes]
+    return expected._replace(actions=actions, heads=heads, valid=valid), begin, before
 
 
 class Mismatch(NamedTuple):
@@ -169,6 +167,8 @@ def mismatch(
             )
         wrong = differs(want, value, gate).reshape(*expected.valid.shape, -1).any(-1)
         wrong &= expected.valid
+        if expected.over and name in ("acting", "legal"):
+            wrong &= ~_ends(expected)
         if wrong.any():
             t = int(wrong.any(1).argmax())
             lane = int(wrong[t].argmax())
@@ -185,13 +185,15 @@ def mismatch(
     return Mismatch(said, reset_clues.around(expected, heads, t, lane, where))
 
 
+def _ends(expected: ExpectedSteps) -> np.ndarray:
+    """Return bool[T, N], where episodes end; all False where no end is among the heads."""
+    ends = [expected.heads[name] for name in ("terminated", "truncated") if name in expected.heads]
+    return np.logical_or(*ends) if len(ends) == 2 else np.zeros_like(expected.valid)
+
+
 def _after_an_end(expected: ExpectedSteps, t: int, lane: int) -> str:
     """Say where row t lies from an end before it, "" if no end is, or none is among the heads."""
-    heads = expected.heads
-    if not {"terminated", "truncated"} <= heads.keys():
-        return ""
-    ended = (heads["terminated"] | heads["truncated"])[: t + 1, lane]
-    ends = np.flatnonzero(ended & expected.valid[: t + 1, lane])
+    ends = np.flatnonzero((_ends(expected) & expected.valid)[: t + 1, lane])
     if not len(ends):
         return ""
     steps = t - int(ends[-1])

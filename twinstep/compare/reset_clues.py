@@ -17,11 +17,13 @@ class ExpectedSteps(NamedTuple):
     """Expected steps of an environment. steps[t] follows from actions[t]; valid where it exists.
 
     actions: [T, N, P, ...]. heads: name -> [T, N, ...] in `TimeStep`'s layout. valid: bool[T, N].
+    over: whether nobody decides where an episode ends, so that `acting` and `legal` say nothing.
     """
 
     actions: np.ndarray
     heads: dict[str, np.ndarray]
     valid: np.ndarray
+    over: bool = False
 
 
 def as_if(expected: ExpectedSteps, got: np.ndarray, first: np.ndarray) -> str:

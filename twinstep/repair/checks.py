@@ -79,14 +79,13 @@ class Checks:
             result = Result(trouble=f"refused before it was run: {lines}")
         else:
             result = self._verifier.check(commit, self.base, stage)
-        hidden = stage.seeds == "holdout"
         for record in result.reports:
-            place = (self._bench.run / "holdout" if hidden else self._reports) / record["id"]
+            place = (self._bench.run / "holdout" if stage.hidden else self._reports) / record["id"]
             paths.write_atomically(place.with_suffix(".json"), report.encode(record))
             with contextlib.chdir(self._bench.project):
                 text = markdown.markdown(record)
             paths.write_atomically(place.with_suffix(".md"), text.encode())
-        public = [] if hidden else result.reports
+        public = [] if stage.hidden else result.reports
         if result.good and stage == Stage((1, 2, 3)):
             paths.write_atomically(self._bench.run / "verdict.json", result.verdict_bytes)
         suspects = [s["module"] for record in public for s in record["suspects"][:1]]

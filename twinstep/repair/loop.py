@@ -6,6 +6,8 @@
    kept as a regression before the next prompt. Then hidden seeds, and everyone's.
 4. Policy transfer, if the contract requires it; a gap leads back to 1.
 5. Speed, if requested. A change that is not proven again, or is not faster, is undone.
+6. A user's own program, in a fresh process with new hidden seeds: a candidate that passed every
+   check and differs there can tell a check from a user.
 
 Every decision depends on the journal's entries alone, so that a killed run continues where it was.
 """
@@ -53,6 +55,7 @@ class Limits:
 _HOLDOUT = Stage((3,), seeds="holdout")
 #: Its verdict is the run's.
 _ALL = Stage((1, 2, 3))
+_SHIPPED = Stage((3,), seeds="shipped")
 _TRANSFER = Stage((4,), isolate=False)
 
 
@@ -104,7 +107,9 @@ class Loop:
                 if 3 in self._phases:
                     self._episodes()
                 if 4 not in self._phases or self._transfers():
-                    raise RunEnded(VERIFIED, f"every check passed{self._faster()}")
+                    faster = self._faster()
+                    self._require_shipped()
+                    raise RunEnded(VERIFIED, f"every check passed{faster}")
         except RunEnded as stop:
             entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
             files = self._bench.commits.digest
@@ -192,13 +197,23 @@ class Loop:
             return ""
         return f"; {count} of {number} changes for speed kept{ended}"
 
+    def _require_shipped(self) -> None:
+        """End the run if the candidate differs where nothing tells of a check."""
+        if 3 in self._phases:
+            check = self._check(_SHIPPED)
+            if not check.good:
+                raise RunEnded(
+                    BREACH,
+                    f"the candidate passed every check, but not a user's own program: "
+                    f"{check.summary}; its report is in the run's folder `holdout`",
+                )
+
     def _unproven(self, stages: list[Stage]) -> str:
         """Return the message of the first stage that fails, "" if all pass."""
         for stage in stages:
             check = self._check(stage)
             if not check.good:
-                hidden = stage.seeds == "holdout"
-                text = self._checks.counts(check) if hidden else self._checks.text(check, "")
+                text = self._checks.counts(check) if stage.hidden else self._checks.text(check, "")
                 return f"{stage.name}: {check.summary}\n\n{text}"
         return ""
 
@@ -265,8 +280,7 @@ class Loop:
             self._keep(found)
 
         def prompt() -> str:
-            hidden = stage.seeds == "holdout"
-            said = self._checks.counts(found) if hidden else self._checks.text(found, module)
+            said = self._checks.counts(found) if stage.hidden else self._checks.text(found, module)
             tries = self._spent[phase, module] - 1
             return self._asking.to_mend(self._commit, module, said, tries, self._last)
 

@@ -42,8 +42,9 @@ _UNKNOWN = ("PYTEST_", "PYTHON", "TWINSTEP_", "COV_", "GITHUB_", "CI")
 class Stage:
     """The tests of a check.
 
-    levels: numbers. modules: only their tests; () for all. seeds: public, tree or holdout.
-    isolate: True to run the candidate in its own process. Policies train in that of the judge.
+    levels: numbers. modules: only their tests; () for all. seeds: public, tree or holdout; or
+    shipped, hidden ones that no check knew before, for a user's own program alone. isolate: True to
+    run the candidate in its own process. Policies train in that of the judge.
     """
 
     levels: tuple[int, ...]
@@ -54,11 +55,18 @@ class Stage:
     @property
     def name(self) -> str:
         """`level 1 of ball`, `levels 1 to 3 with tree seeds`."""
+        if self.seeds == "shipped":
+            return "a user's own program"
         first, last = self.levels[0], self.levels[-1]
         text = f"level {first}" if first == last else f"levels {first} to {last}"
         text += f" of {', '.join(self.modules)}" if self.modules else ""
         text += f" with {self.seeds} seeds" if self.seeds != "public" else ""
         return text if self.isolate else f"{text}, in the judge's process"
+
+    @property
+    def hidden(self) -> bool:
+        """Whether an agent may see no value of it."""
+        return self.seeds in ("holdout", "shipped")
 
 
 @dataclass(frozen=True)
@@ -232,8 +240,13 @@ class Verifier:
 
     def _arguments(self, stage: Stage) -> list[str]:
         levels = " or ".join(f"level{level}" for level in stage.levels)
-        words = ["-m", levels, "--env", self._env, "--candidate", self._candidate.name]
-        words += ["--seeds", stage.seeds, "--episodes", str(self._episodes)]
+        words = ["--env", self._env, "--candidate", self._candidate.name]
+        words += ["--seeds", "holdout" if stage.hidden else stage.seeds]
+        words += ["--episodes", str(self._episodes)]
+        if stage.seeds == "shipped":
+            words += ["-m", f"({levels}) or slow", "-k", "users_own_program"]
+        else:
+            words += ["-m", levels]
         words += [word for module in stage.modules for word in ("--module", module)]
         return [*words, "--require-oracles", *(["--isolate"] if stage.isolate else [])]
 
@@ -244,10 +257,11 @@ class Verifier:
         words += ["--hypothesis-seed=0"]
         return [*words, "-c", settings, "--rootdir", str(project), *args, "--pyargs", *SUITE]
 
-    def _variables(self, project: Path, holdout: bool) -> dict[str, str]:
+    def _variables(self, project: Path, stage: Stage) -> dict[str, str]:
         variables = {n: v for n, v in os.environ.items() if not n.startswith(_UNKNOWN)}
         variables |= self._own_variables(project)
-        return variables | ({"TWINSTEP_HOLDOUT_KEY": self._key} if holdout else {})
+        key = self._key + ("/shipped" if stage.seeds == "shipped" else "")
+        return variables | ({"TWINSTEP_HOLDOUT_KEY": key} if stage.hidden else {})
 
     def _own_variables(self, project: Path) -> dict[str, str]:
         return {
@@ -266,7 +280,7 @@ class Verifier:
             with tempfile.TemporaryDirectory(prefix="expect-", dir=self._folder) as scratch:
                 project = self._checkout(base, Path(scratch) / "tree")
                 args = [*self._arguments(stage), "--collect-only"]
-                env = self._variables(project, stage.seeds == "holdout")
+                env = self._variables(project, stage)
                 log = Path(scratch) / "collect.log"
                 done = processes.run(self._command(project, *args), project, env, 600, log)
                 tests = [line for line in done.said.splitlines() if "::" in line]
@@ -278,7 +292,7 @@ class Verifier:
 
     def _run(self, project: Path, out: Path, stage: Stage) -> Result:
         nonce = secrets.token_hex(16)
-        env = self._variables(project, stage.seeds == "holdout")
+        env = self._variables(project, stage)
         try:
             env |= self._build(project)
         except UserError as error:

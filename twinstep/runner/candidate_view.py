@@ -7,10 +7,13 @@ candidates' files and the user's home.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import twinstep
 from twinstep.project import registry
+from twinstep.project.cargo import workspace_of
 from twinstep.project.imported import below, imported, installed, places, seen
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import matching
@@ -24,8 +27,8 @@ SCRATCH = 1 << 30
 PROCESSES = 1024
 
 
-def view_of(pair: Pair) -> View:
-    """Return the view of a pair's candidate."""
+def view_of(pair: Pair, more: Iterable[str] = (), cwd: str = "/tmp") -> View:
+    """Return the view of a pair's candidate. more: further files that it sees. cwd: its folder."""
     subject, candidate = pair.subject, pair.candidate
     oracle = subject.env.oracle
     hidden = [*places((oracle.package, *oracle.upstream)), *places(("twinstep.oracles",))]
@@ -41,10 +44,14 @@ def view_of(pair: Pair) -> View:
     own = [place for name in named if name for place in seen(name.partition(":")[0])]
     own += [str(path.absolute()) for glob in candidate.edit for path in matching(glob)]
     own += imported(own, below([*known, *hidden]))
+    # A compiled module is asked whether it fits the sources it was built from, all of them.
+    crates = [found for glob in candidate.edit if (found := workspace_of(Path.cwd(), glob))]
+    own += map(str, crates)
     # A candidate inside the bridge's own package, as in a project of one file, has to be seen.
     hidden = [name for name in hidden if not any(Path(one).is_relative_to(name) for one in own)]
-    return View(
-        tuple(dict.fromkeys([*known, *own])),
+    hidden += [str(crate / "target") for crate in crates]
+    view = View(
+        tuple(dict.fromkeys([*known, *own, *more])),
         tuple(dict.fromkeys(hidden)),
         moved=_moved(),
         scratch=SCRATCH,
@@ -52,6 +59,7 @@ def view_of(pair: Pair) -> View:
         memory=_memory(),
         processes=PROCESSES,
     )
+    return replace(view, cwd=view.inside(cwd))
 
 
 def _memory() -> int:

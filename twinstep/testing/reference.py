@@ -42,7 +42,7 @@ class Reference:
         self._oracle: OracleProcess | None = None
         self._crashes: list[str] = []
         self._sets: dict[tuple[str, str, int], TraceSet] = {}
-        self._recordings: dict[str, autoreset_recording.Recording] = {}
+        self._recordings: dict[tuple[str, str], autoreset_recording.Recording] = {}
         self._placed: dict[tuple[int, str], dict[str, np.ndarray]] = {}
         self._idle: dict[str, dict[str, list[int]] | None] = {}
         self._reached: dict[str, tuple[Ranges, list[float]]] = {}
@@ -184,14 +184,17 @@ class Reference:
             self._reached[key] = ranges_seen(self.contract, traces)
         return self._reached[key]
 
-    def autoreset_traces(self, driver: str) -> TraceSet:
-        """Return lanes recorded under same-step auto-reset: cached, or recorded now."""
+    def autoreset_traces(self, driver: str, kind: str = "public") -> TraceSet:
+        """Return lanes recorded under same-step auto-reset: cached, or recorded now.
+
+        kind: of their seeds.
+        """
         size = autoreset_size(self.contract)
-        known = self._sets.get((driver, "shipped", size.steps))
+        known = self._sets.get((driver, f"shipped-{kind}", size.steps))
         if known is not None:
             return known
         settings, contract = self.harness.settings, self.contract
-        begin = seeds("public", size.lanes, self.subject.env.name)
+        begin = seeds(kind, size.lanes, self.subject.env.name)
         path = self.subject.driver(driver)
 
         def record(folder: str) -> list[dict[str, Any]]:
@@ -202,16 +205,18 @@ class Reference:
         parts = material(self.subject, driver, starts, size.steps)
         made_by = (autoreset_recording, host_engine, timestep, batching)
         parts["shipped"] = sources_of(*made_by)
-        held = self._sets[driver, "shipped", size.steps] = self.harness.cache.get(parts, record, [])
+        held = self._sets[driver, f"shipped-{kind}", size.steps] = self.harness.cache.get(
+            parts, record, []
+        )
         return held
 
-    def autoreset_steps(self, driver: str) -> autoreset_recording.Recording:
+    def autoreset_steps(self, driver: str, kind: str = "public") -> autoreset_recording.Recording:
         """Return the steps of `autoreset_traces` in memory; small ones are kept there."""
-        known = self._recordings.get(driver)
+        known = self._recordings.get((driver, kind))
         if known is None:
-            known = autoreset_recording.read_recording(self.autoreset_traces(driver))
+            known = autoreset_recording.read_recording(self.autoreset_traces(driver, kind))
             if known.nbytes <= _KEPT:
-                self._recordings[driver] = known
+                self._recordings[driver, kind] = known
         return known
 
     def _imported(self, driver: str) -> TraceSet:
