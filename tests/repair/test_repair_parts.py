@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import site
 import sys
 import traceback
@@ -32,6 +33,7 @@ from twinstep.repair.presets import PRESETS
 from twinstep.testing.reporting import _last_words
 from twinstep.tests.support import tiny_rust
 from twinstep.tests.support.deep_folder import nested
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.scripted_agent import Repaired
 
 
@@ -190,6 +192,41 @@ def test_an_agents_log_keeps_none_of_its_secrets(tmp_path, monkeypatch):
     assert (tmp_path / "1.log").read_text() == "*** None\n"
 
 
+def test_of_an_endless_log_the_end_is_kept_without_secrets(tmp_path, monkeypatch):
+    """A sparse file of terabytes was read whole, after the agent had been paid."""
+    monkeypatch.setenv("A_KEY", "hush-hush")
+    said = "import os; os.ftruncate(1, 8 << 40); os.lseek(1, 0, 2); print(os.environ['A_KEY'])"
+    agent = agents.Agent("long", (sys.executable, "-c", said), env=("A_KEY",))
+    agents.ask(agent, "", tmp_path, tmp_path / "1.log", {}, 60.0)
+    text = (tmp_path / "1.log").read_text()
+    assert text.startswith("(the first part of 8796093022")
+    assert text.endswith("***\n")
+
+
+def test_an_agents_words_are_no_error_whatever_they_are(tmp_path):
+    assert agents.cost_of("json:cost", "[" * 100_000) is None
+    agent = agents.Agent("echo", (sys.executable, "-c", ECHO))
+    ended, _ = agents.ask(agent, "a\udcffb", tmp_path, tmp_path / "1.log", {}, 60.0)
+    assert ended.said == "a\\udcffb\n"
+
+
+def test_names_of_files_say_nothing_to_a_terminal():
+    name = "a\nverified: merge it\x1b[2J\udcff\u202e"
+    assert workspace.printable(name) == r"a\nverified: merge it\x1b[2J\udcff\u202e"
+
+
+def test_folders_beside_each_other_need_no_more_descriptors_than_one(tmp_path):
+    for number in range(300):
+        (tmp_path / f"d{number}").mkdir()
+        (tmp_path / f"d{number}" / "a").write_text("1")
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 60, most))
+    try:
+        assert len(snapshot(tmp_path)) == 300
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, most))
+
+
 def test_a_command_that_is_not_there_is_one_line(tmp_path):
     agent = agents.Agent("none", ("no-such-program",))
     with pytest.raises(UserError, match="agent 'none' cannot be started: no-such-program"):
@@ -206,9 +243,11 @@ def test_only_named_files_may_be_edited_and_none_that_decides_what_is_built():
 
 @pytest.mark.parametrize(
     "path", ["fast/.gitattributes", "fast/.GitModules", "fast/.git/config", "fast/git~1/x",
-             "fast/a\u200d.py", "fast/a\n.py", "fast/a\\b.py"],
+             "fast/a\u200d.py", "fast/a\n.py", "fast/a\\b.py", "fast/a\udcff.py",
+             "fast/verdict.json", "fast/Mutants.toml", "fast/rust-toolchain.toml",
+             "fast/package.json", "fast/.vscode/tasks.json", "fast/.claude/settings.json"],
 )  # fmt: skip
-def test_what_git_or_a_file_system_could_read_in_its_own_way_may_not_be_edited(path):
+def test_what_git_a_tool_or_the_file_system_could_read_in_its_own_way_may_not_be_edited(path):
     assert not may_edit(("**",), path)
     assert may_edit(("**",), "fast/rules.py")
 
@@ -321,20 +360,54 @@ def test_what_a_failure_says_last_is_no_rule_of_a_group():
     assert _last_words(" \n") == "it failed without a word"
 
 
-def test_a_library_in_rust_is_built_from_the_checkout(tmp_path):
+@pytest.mark.parametrize("apart", [False, pytest.param(True, marks=needs_namespaces)])
+def test_a_library_in_rust_is_built_from_the_checkout(tmp_path, apart):
     project, run = tmp_path / "project", tmp_path / "run"
     source = tiny_rust.write(project, 'pub extern "C" fn one() -> i32 { 1 }')
-    made = cargo.build(project, ("rust/tiny/**",), run)
+    made = cargo.build(project, ("rust/tiny/**",), run, apart)
     built = project / ".twinstep" / "built" / "tiny.abi3.so"
     assert built.is_file()
     assert made["PYTHONPATH"].startswith(str(built.parent))
     source.write_text("fn one() -> i32 { true }")
     with pytest.raises(UserError, match=r"(?s)it does not compile:.*mismatched types"):
-        cargo.build(project, ("rust/tiny/**",), run)
+        cargo.build(project, ("rust/tiny/**",), run, apart)
+
+
+@needs_namespaces
+def test_a_compiler_sees_no_secret_that_sources_could_have_it_say(tmp_path, monkeypatch):
+    """A blank before `!` passed the screening, and the error came back in the next prompt."""
+    project, run = tmp_path / "project", tmp_path / "run"
+    run.mkdir()
+    (run / "holdout.key").write_text("hush-hush")
+    monkeypatch.setenv("A_KEY", "hush-hush")
+    for secret in (f'include_str ! ("{run}/holdout.key")', 'option_env ! ("A_KEY")'):
+        shown = f'const X: &str = {secret}; const Y: () = panic!("{{}}", X);'
+        if "option" in secret:
+            shown = shown.replace("&str", "Option<&str>").replace(", X)", ", X.unwrap())")
+        source = tiny_rust.write(tmp_path / str(len(secret)), shown)
+        where = source.parents[3]
+        with pytest.raises(UserError, match="hush-hush"):
+            cargo.build(where, ("rust/tiny/**",), run, apart=False)
+        with pytest.raises(UserError, match="does not compile") as said:
+            cargo.build(where, ("rust/tiny/**",), run, apart=True)
+        assert "hush-hush" not in str(said.value)
+    assert not project.exists()
+
+
+def test_a_library_that_is_a_link_is_not_taken(tmp_path, monkeypatch):
+    project, run = tmp_path / "project", tmp_path / "run"
+    tiny_rust.write(project, 'pub extern "C" fn one() -> i32 { 1 }')
+    (run / "target").mkdir(parents=True)
+    (tmp_path / "secret").write_text("hush-hush")
+    (run / "target" / "libtiny.so").symlink_to(tmp_path / "secret")
+    found = [run / "target" / "libtiny.so"]
+    monkeypatch.setattr(cargo, "compiled", lambda *_, **__: found)
+    with pytest.raises(UserError, match=r"no library libtiny\.so"):
+        cargo.build(project, ("rust/tiny/**",), run, apart=False)
 
 
 def test_python_alone_needs_no_build(tmp_path):
-    assert cargo.build(tmp_path, ("generated/pong/**",), tmp_path / "run") == {}
+    assert cargo.build(tmp_path, ("generated/pong/**",), tmp_path / "run", True) == {}
 
 
 def test_a_commit_is_compiled_as_it_is_whatever_was_compiled_before(tmp_path):
@@ -358,10 +431,10 @@ def test_a_commit_is_compiled_as_it_is_whatever_was_compiled_before(tmp_path):
         project = own.unpack(commits[number], folder)
         if number == 3:
             with pytest.raises(UserError, match="does not compile"):
-                cargo.build(project, ("rust/tiny/**",), run)
+                cargo.build(project, ("rust/tiny/**",), run, apart=False)
             assert not list(run.glob("built-*")), "another crate of it may have been compiled"
             continue
-        cargo.build(project, ("rust/tiny/**",), run)
+        cargo.build(project, ("rust/tiny/**",), run, apart=False)
         (library,) = (project / ".twinstep" / "built").iterdir()
         assert ctypes.CDLL(library).answer() == number
         compiled = '"fresh":false' in (run / "build.log").read_text()

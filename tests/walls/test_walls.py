@@ -203,6 +203,19 @@ def test_a_socket_of_the_outside_without_a_file_is_out_of_reach():
     assert tried.startswith("ConnectionRefusedError") or tried.startswith("PermissionError")
 
 
+@pytest.mark.parametrize("named", ["in a file", "without a file"])
+def test_with_the_network_no_service_of_the_machine_is_reached_by_its_socket(tmp_path, named):
+    """The program is the user, whom a service of the desktop would obey."""
+    place = str(tmp_path / "socket") if named == "in a file" else f"\0twinstep-{os.getpid()}"
+    with closing(socket.socket(socket.AF_UNIX)) as server:
+        server.bind(place)
+        server.listen()
+        view = {"read": (*PYTHON, str(tmp_path)), "network": True}
+        connect = f"socket.socket(socket.AF_UNIX).connect({place!r})"
+        assert _tried(connect, "socket", **view) == "OSError 97"
+        assert _tried("socket.socketpair()", "socket", **view) == ""
+
+
 def test_no_capability_is_held_and_none_can_be_had():
     status = _said("print(open('/proc/self/status').read())")
     held = {line.split(":")[0]: line.split()[1] for line in status.splitlines()

@@ -15,17 +15,26 @@ from types import MappingProxyType
 from twinstep._lib import paths
 from twinstep.errors import UserError
 from twinstep.project import processes
-from twinstep.project.workspace import import_path
+from twinstep.project.workspace import import_path, read_file
+from twinstep.walls.view import View, python_folders, variables, walled
 
 #: Limit of a build, seconds.
 LIMIT = 1800.0
+#: The most bytes of a built library.
+LIBRARY = 1 << 30
+#: The variables that say where the toolchain is.
+_HOMES = ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+#: What a compiler and a linker need of the system.
+_BUILDS = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 
 
-def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
+def build(project: Path, globs: Sequence[str], run: Path, apart: bool) -> dict[str, str]:
     """Compile the Cargo workspaces around a candidate's globs; return variables for imports.
 
-    The build uses no network, the locked versions, and the run's earlier builds. UserError with
-    the compiler's first error if it does not compile.
+    The build uses no network, the locked versions, and the run's earlier builds. apart: behind
+    walls, where the compiler sees the workspace and the toolchain alone: sources can name any file,
+    and what a compiler says of it comes back to who wrote them. UserError with the compiler's first
+    error if it does not compile.
     """
     workspaces = {workspace: None for glob in globs if (workspace := workspace_of(project, glob))}
     if not workspaces:
@@ -35,9 +44,13 @@ def build(project: Path, globs: Sequence[str], run: Path) -> dict[str, str]:
     for workspace in workspaces:
         name = workspace.relative_to(project).as_posix().replace("/", "_")
         with _dated(workspace, run / f"built-{name}.json"):
-            libraries = compiled(workspace, run / "target", run / "build.log")
+            target = run / "target"
+            libraries = compiled(workspace, target, run / "build.log", apart=apart)
         for library in libraries:
-            shutil.copy2(library, place / f"{library.stem.removeprefix('lib')}.abi3.so")
+            inner = read_file(target, os.path.relpath(library, target), LIBRARY)
+            if inner is None or inner[0] == "120000":
+                raise UserError(f"cargo built no library {library.name}")
+            (place / f"{library.stem.removeprefix('lib')}.abi3.so").write_bytes(inner[1])
     return {"PYTHONPATH": f"{place}:{import_path(project)}"}
 
 
@@ -80,21 +93,32 @@ def cargo(
     log: Path,
     limit: float,
     more: Mapping[str, str],
+    apart: bool = False,
 ) -> processes.Ended:
     """Run cargo on the package in a folder as a release, offline, with the locked versions.
 
     words: the command and its options. target: the folder of the build. limit: seconds.
-    more: variables. UserError if it cannot be started.
+    more: variables. apart: behind walls. UserError if it cannot be started.
     """
     command = ["cargo", *words, "--release", "--offline", "--locked"]
     command += ["--manifest-path", str(folder / "Cargo.toml")]
-    env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
-    env |= {
-        n: os.environ[n]
-        for n in ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
-        if n in os.environ
-    }
-    env |= {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable, **more}
+    chosen = {n: os.environ[n] for n in _HOMES if n in os.environ}
+    if apart:
+        home = Path.home()
+        chosen = {"CARGO_HOME": f"{home}/.cargo", "RUSTUP_HOME": f"{home}/.rustup", **chosen}
+        target.mkdir(parents=True, exist_ok=True)
+        view = View(
+            (*_BUILDS, *python_folders(), sys.prefix, str(folder), *chosen.values()),
+            write=(str(target),),
+            cwd=str(folder),
+        )
+        env = {n: os.environ[n] for n in ("PATH", "LANG", "LC_ALL") if n in os.environ}
+        env |= {"HOME": "/tmp", **variables(view)}
+        found = shutil.which(command[0])
+        command = walled([found, *command[1:]]) if found else command
+    else:
+        env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}
+    env |= {**chosen, "CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable, **more}
     try:
         return processes.run(command, folder, env, limit, log)
     except OSError as error:
@@ -102,14 +126,20 @@ def cargo(
 
 
 def compiled(
-    workspace: Path, target: Path, log: Path, more: Mapping[str, str] = MappingProxyType({})
+    workspace: Path,
+    target: Path,
+    log: Path,
+    more: Mapping[str, str] = MappingProxyType({}),
+    *,
+    apart: bool = False,
 ) -> list[Path]:
     """Return the dynamic libraries of a workspace's own crates.
 
-    more: variables for cargo. UserError with the compiler's first error if it does not compile.
+    more: variables for cargo. apart: behind walls. UserError with the compiler's first error if it
+    does not compile.
     """
     words = ["build", "--workspace", "--message-format=json"]
-    done = cargo(words, workspace, target, log, LIMIT, more)
+    done = cargo(words, workspace, target, log, LIMIT, more, apart)
     messages = []
     for line in log.read_text(errors="replace").splitlines():
         if line.startswith("{"):

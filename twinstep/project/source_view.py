@@ -38,7 +38,7 @@ def find_source(path: str) -> Path | None:
 def line_of(path: str, symbol: str) -> int:
     """Return the line that defines a symbol in a candidate's file, 0 if none does."""
     file = find_source(path)
-    return line_in(file.read_text(), symbol) if file else 0
+    return line_in(file.read_text(errors="replace"), symbol) if file else 0
 
 
 def line_in(text: str, symbol: str) -> int:
@@ -82,7 +82,7 @@ def candidate_source(record: dict[str, Any], most: int = 40) -> str:
     file = find_source(path)
     if file is None:
         return ""
-    lines = file.read_text().splitlines()
+    lines = file.read_text(errors="replace").splitlines()
     begin = int(line) - 1
     body = lines[begin : begin + most]
     depth = len(body[0]) - len(body[0].lstrip()) if body else 0
@@ -126,7 +126,7 @@ def reference_lines(oracle: OracleRef, view: str, place: str) -> list[tuple[int,
     file = registry.load_object(oracle.source)() / name
     if not file.is_file():
         return []
-    lines = list(enumerate(file.read_text().splitlines(), 1))
+    lines = list(enumerate(file.read_text(errors="replace").splitlines(), 1))
     named: list[tuple[int, str]] = []
     for span in ranges.split(","):
         first, _, last = span.partition("-")

@@ -21,8 +21,13 @@ BYPRODUCTS = (
     ".twinstep", "target", "node_modules", ".venv", "*.pyc", "*.egg-info",
     ".aider*",
 )  # fmt: skip
-#: Files in an agent's folder that it may not edit: they decide the build, not the play.
-BUILD = ("Cargo.toml", "Cargo.lock")
+#: Files in an agent's folder that it may not edit: they decide what is built, or say what a
+#: candidate is worth, or are read by tools and other agents wherever they lie.
+NOT_ITS = frozenset((
+    "cargo.toml", "cargo.lock", "rust-toolchain", "rust-toolchain.toml",
+    "verdict.json", "verdict-gpu.json", "mutants.toml", "mutants-rust.toml", "xfail.toml",
+    "provenance.toml", "pyproject.toml", "package.json", "composer.json", "deno.json",
+))  # fmt: skip
 #: Maximum bytes of a copied file; screening allows less.
 LARGEST = 4 << 20
 #: What a folder may hold at most: more is no try at an implementation, and is not looked through.
@@ -94,17 +99,22 @@ def with_references(cache: Path) -> None:
 def may_edit(globs: Sequence[str], path: str) -> bool:
     """Return whether an agent may change a file. path: from the project's folder.
 
-    Never a file that decides what is built, nor one that git or the file system could read in a way
-    of its own.
+    Never one of `NOT_ITS`, nor one that git, a tool or the file system could read in a way of its
+    own.
     """
     named = any(fnmatch.fnmatchcase(path, glob) for glob in globs)
     *_, name = parts = path.split("/")
-    return named and name not in BUILD and not any(map(_is_special, parts))
+    return named and name.lower() not in NOT_ITS and not any(map(_is_special, parts))
 
 
 def _is_special(name: str) -> bool:
-    """Return whether a name means something to git (`.gitattributes`), or is not shown as it is."""
-    return name.lower().startswith((".git", "git~")) or not name.isprintable() or "\\" in name
+    """Return whether a name is a tool's (`.gitattributes`, `.vscode`), or is not shown as it is."""
+    return name.lower().startswith((".", "git~")) or name != printable(name) or "\\" in name
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal and a file can take: other characters are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -118,10 +128,12 @@ def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str,
     most = sys.maxsize if before is None else len(before) + MOST
     left = sys.maxsize if before is None else TOTAL
     deepest = sys.maxsize if before is None else DEEPEST
-    todo = [("", os.open(folder, _FOLDER))]
+    todo = [""]
+    top = os.open(folder, _FOLDER)
     try:
         while todo:
-            inner, place = todo.pop()
+            inner = todo.pop()
+            place = _opened(top, inner)
             try:
                 for entry in sorted(os.scandir(place), key=lambda one: one.name):
                     if _byproduct(entry.name):
@@ -130,7 +142,9 @@ def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str,
                     if entry.is_dir(follow_symlinks=False):
                         if path.count("/") >= deepest:
                             raise TooMuch(f"{path[:80]}...: more than {DEEPEST} folders deep")
-                        todo.append((f"{path}/", os.open(entry.name, _FOLDER, dir_fd=place)))
+                        todo.append(f"{path}/")
+                        if len(todo) > most:
+                            raise TooMuch(f"more than {MOST} new folders")
                         continue
                     states[path], size = _state(place, entry.name)
                     left -= 0 if before and path in before else size
@@ -141,29 +155,41 @@ def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str,
             finally:
                 os.close(place)
     finally:
-        for _, place in todo:
-            os.close(place)
+        os.close(top)
     return states
 
 
-def read_file(folder: Path, path: str) -> tuple[str, bytes] | None:
+def _opened(top: int, inner: str) -> int:
+    """Open a folder by its path from another one, following no link."""
+    place = os.dup(top)
+    for part in inner.split("/"):
+        if part:
+            try:
+                deeper = os.open(part, _FOLDER, dir_fd=place)
+            finally:
+                os.close(place)
+            place = deeper
+    return place
+
+
+def read_file(folder: Path, path: str, most: int = LARGEST) -> tuple[str, bytes] | None:
     """Return (mode of git, bytes) of a file or a link below a folder, None if there is none.
+
+    most: bytes; there is none that is larger.
 
     No link is followed on the way, and none at the end: it is read itself.
     """
-    *outer, name = path.split("/")
-    place = os.open(folder, _FOLDER)
+    outer, _, name = path.rpartition("/")
+    top, place = os.open(folder, _FOLDER), -1
     try:
-        for part in outer:
-            place, last = os.open(part, _FOLDER, dir_fd=place), place
-            os.close(last)
+        place = _opened(top, outer)
         about = os.stat(name, dir_fd=place, follow_symlinks=False)
         if stat.S_ISLNK(about.st_mode):
             return "120000", os.fsencode(os.readlink(name, dir_fd=place))
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
             return None
         with open(os.open(name, _READ, dir_fd=place), "rb") as file:
-            return "100755" if about.st_mode & 0o111 else "100644", file.read(LARGEST)
+            return "100755" if about.st_mode & 0o111 else "100644", file.read(most)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -171,7 +197,9 @@ def read_file(folder: Path, path: str) -> tuple[str, bytes] | None:
             return None
         raise
     finally:
-        os.close(place)
+        os.close(top)
+        if place >= 0:
+            os.close(place)
 
 
 def _byproduct(name: str) -> bool:

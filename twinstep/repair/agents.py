@@ -20,6 +20,8 @@ from twinstep.walls.view import View, variables, walled
 KNOWN = ("HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "SHELL", "XDG_CONFIG_HOME")
 #: Replaced by the path of the file that holds the prompt.
 PROMPT = "{prompt}"
+#: Bytes of an agent's output that are kept: of more, the end alone.
+_LOG = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def ask(
     """
     file = log.with_suffix(".md").absolute()
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(prompt)
+    told = prompt.encode(errors="backslashreplace")
+    file.write_bytes(told)
     words = [word.replace(PROMPT, str(file)) for word in agent.command]
     named = any(PROMPT in word for word in agent.command)
     env = {n: os.environ[n] for n in (*KNOWN, *agent.env) if n in os.environ}
@@ -111,13 +114,15 @@ def ask(
             env | walls,
             min(agent.timeout, limit),
             log,
-            b"" if named else prompt.encode(),
+            b"" if named else told,
         )
     except OSError as error:
         raise UserError(
             f"agent '{agent.name}' cannot be started: {words[0]} ({error.strerror})"
         ) from error
     secrets = [env[name] for name in agent.env if len(env.get(name, "")) > 3]
+    if log.stat().st_size > _LOG:
+        log.write_text(f"(the first part of {log.stat().st_size} bytes was dropped)\n{ended.said}")
     if any(secret in ended.said for secret in secrets):
         text = log.read_text(errors="replace")
         for secret in secrets:
@@ -137,7 +142,7 @@ def cost_of(how: str, said: str) -> float | None:
     for text in (said, *reversed(said.splitlines())):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         for key in target.split("."):
             value = value.get(key) if isinstance(value, dict) else None

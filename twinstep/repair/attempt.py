@@ -18,6 +18,7 @@ from twinstep.project.workspace import (
     changed,
     import_path,
     may_edit,
+    printable,
     read_file,
     snapshot,
     with_references,
@@ -97,9 +98,9 @@ class Workbench:
                 # A pipe or a file beyond all measure is none that could be committed.
                 gone = {path for path in mine if (inside / path).as_posix() not in after}
                 mine = [path for path in mine if files[path] is not None or path in gone]
-                outside = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
+                others = [t for t, path in zip(touched, inner, strict=True) if path not in mine]
             except TooMuch as much:
-                mine, outside, files = [], [str(much)], {}
+                mine, others, files = [], [str(much)], {}
         damage = tamper_check.damaged(before, tamper_check.states(places))
         taken = {path: (found := files[path]) and File(*found) for path in mine}
         new_commit = self.commits.commit(commit, taken, f"repair {number}: {about['module']}")
@@ -114,7 +115,7 @@ class Workbench:
             "leftovers": ended.leftovers,
             "cost": cost,
             "files": mine,
-            "outside": outside,
+            "outside": list(map(printable, others)),
             "damage": damage,
             "commit": new_commit,
             "lines": self.commits.lines(commit, new_commit),

@@ -184,7 +184,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         settings["episodes"],
         settings["workers"],
         settings["check_minutes"] * 60,
-        lambda project: cargo.build(project, candidate.edit, folder),
+        lambda project: cargo.build(project, candidate.edit, folder, settings["sandbox"]),
         settings["sandbox"],
         (repository.root / repository.inner).resolve(),
     )

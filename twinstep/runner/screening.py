@@ -16,7 +16,7 @@ from pathlib import Path
 from twinstep._lib.python_source import parsed
 
 #: Suffixes of an implementation's files.
-SOURCES = (".py", ".csv", ".json", ".toml", ".md", ".rs", ".lock")
+SOURCES = (".py", ".csv", ".json", ".toml", ".rs")
 #: Files that Python, pytest or cargo would run or read by their name alone.
 NAMES = (
     "conftest.py",

@@ -60,7 +60,7 @@ def restrict(write: Sequence[str], network: bool) -> None:
     rules = _Ruleset(
         files,
         _NETWORK if version >= 4 and not network else 0,
-        _SCOPES if version >= 6 and not network else 0,
+        _SCOPES if version >= 6 else 0,
     )
     size = 8 if version < 4 else 16 if version < 6 else 24
     handle = kernel.call(

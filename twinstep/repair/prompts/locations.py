@@ -69,7 +69,7 @@ def signature(pair: Pair, module: str, most: int = 30) -> list[str]:
     file = source_view.find_source(path) if line else None
     if file is None:
         return []
-    lines = file.read_text().splitlines()[line - 1 : line - 1 + most]
+    lines = file.read_text(errors="replace").splitlines()[line - 1 : line - 1 + most]
     end = "{" if path.endswith(".rs") else ":"
     for count, text in enumerate(lines, 1):
         if text.rstrip().endswith(end):
