@@ -117,3 +117,29 @@ def test_helpers_that_nobody_declared_are_seen_and_what_lies_beside_them_is_not(
     assert [file.name for file, seen in zip(files, there, strict=True) if not seen] == [
         "other.py", "b.py"
     ]  # fmt: skip
+
+
+def test_a_project_inside_pythons_own_prefix_is_not_seen_with_it(tmp_path, monkeypatch):
+    """A project with its runs, their keys and the oracle may lie in an environment's folder."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / ".twinstep" / "runs" / "one").mkdir(parents=True)
+    (tmp_path / ".twinstep" / "built").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    view = view_of(_pair("pong"))
+    assert str(tmp_path) not in view.read
+    assert str(tmp_path / "lib") in view.read
+    assert str(tmp_path / ".twinstep" / "runs") in view.hide
+    assert str(tmp_path / ".twinstep" / "built") not in view.hide
+
+
+def test_what_says_how_a_candidate_did_is_empty_for_it():
+    pair = _pair("pong")
+    verdict = ROOT / "candidates" / "pong" / "verdict.json"
+    assert verdict.stat().st_size
+    read = f"import os; print(os.path.getsize({str(verdict)!r}))"
+    done = subprocess.run(
+        walled([sys.executable, "-c", read]), env=variables(view_of(pair)), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "0", done.stderr

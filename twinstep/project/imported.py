@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib.machinery
+import importlib.metadata
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import twinstep
@@ -14,34 +17,76 @@ from twinstep._lib.python_source import parsed
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project.registry import load_object
-from twinstep.project.source_hash import hash_of, hashed_files, package_folder
+from twinstep.project.source_hash import all_files, hash_of, package_folder
 
 #: What of this package is an environment's, and so a part of a candidate that imports it.
 _PARTS = ("contracts", "candidates", "generated")
+#: Prefixes of a Python that is the system's own.
+_SYSTEMS = ("/usr", "/usr/local", "/")
 
 
 def loaded_hash(candidate: CandidateRef) -> str:
     """Return the hash of all that a candidate is made of here, "" where a part is missing.
 
-    Those are the files of its declared packages, the module of its factory, what their sources
-    import, and its compiled part. Installed packages of others, the standard library and this
-    package's core have versions instead. A file counts by its name and bytes, so that a checkout
-    and an installed copy have one hash.
+    Those are all files of its declared packages, the module of its factory, what their sources
+    import, the versions of the installed packages among these, and its compiled part. The standard
+    library, NumPy, JAX and this package's core have versions of their own in a verdict. A file
+    counts by its name from its outermost package and its bytes, so that a checkout and an installed
+    copy have one hash.
     """
     modules = [candidate.factory.partition(":")[0], *candidate.packages]
     has_version = _versioned({name.partition(".")[0] for name in modules})
     try:
-        own = hashed_files([package_folder(name) for name in candidate.packages])
+        own = [path for name in candidate.packages for path in all_files(package_folder(name))]
         factory = [Path(file) for file in seen(modules[0], whole=False)]
-        found = map(Path, imported(map(str, [*own, *factory]), has_version))
+        foreign: set[Path] = set()
+
+        def is_known(file: Path) -> bool:
+            known = has_version(file)
+            foreign.update([file] if known else [])
+            return known
+
+        python = [str(path) for path in (*own, *factory) if path.suffix == ".py"]
+        found = map(Path, imported(python, is_known))
         whole = {*own, *found, *(file for file in factory if not has_version(file))}
-        rows = sorted((file.name, hash_of([(file.name, file)])) for file in whole)
+        rows = sorted((name_of(file), hash_of([("", file)])) for file in whole)
         built = load_object(candidate.build)() if candidate.build else ""
+        others = _versions_of(foreign)
     except (UserError, ImportError, OSError):
         return ""
     if not factory:
         return ""
-    return hashlib.sha256(repr((rows, built)).encode()).hexdigest()
+    return hashlib.sha256(repr((rows, built, others)).encode()).hexdigest()
+
+
+def name_of(file: Path) -> str:
+    """Return a file's path from the folder of its outermost package, this one left out."""
+    parts, place = [file.name], file.parent
+    while (place / "__init__.py").is_file():
+        parts.insert(0, place.name)
+        place = place.parent
+    return "/".join(parts[1:] if parts[0] == "twinstep" else parts)
+
+
+def _versions_of(files: Iterable[Path]) -> list[tuple[str, str]]:
+    """Return what installed packages these files belong to; a file of none counts itself."""
+    core, parts = below(twinstep.__path__), [Path(folder) for folder in installed()]
+    rows = set()
+    for file in files:
+        inner = [file.relative_to(one) for one in parts if file.is_relative_to(one)]
+        if core(file) or not inner:
+            continue
+        top = min(inner, key=lambda one: len(one.parts)).parts[0].removesuffix(".py")
+        if top not in ("numpy", "jax", "jaxlib"):
+            names = _distributions().get(top, [])
+            said = [f"{name} {importlib.metadata.version(name)}" for name in sorted(set(names))]
+            rows.add((top, ", ".join(said) or hash_of([("", file)])))
+    return sorted(rows)
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return importlib.metadata.packages_distributions()
 
 
 def _versioned(tops: set[str]) -> Callable[[Path], bool]:
@@ -60,23 +105,36 @@ def below(places: Iterable[str | Path]) -> Callable[[Path], bool]:
 
 
 def installed() -> list[str]:
-    """Return the environment of this Python and the folders of installed packages."""
-    folders = [Path(sys.prefix), *(Path(entry).absolute() for entry in sys.path if entry)]
+    """Return the parts of this Python's environment and the folders of installed packages."""
+    folders = [Path(entry).absolute() for entry in sys.path if entry]
     installed = {"site-packages", "dist-packages"}
-    return [
-        str(folder)
-        for folder in folders
-        if folder.exists() and (folder == Path(sys.prefix) or installed & set(folder.parts))
-    ]
+    # Never the whole prefix: a project may lie in it, with its runs and its reference.
+    names = ("bin", "lib", "lib64", "include", "pyvenv.cfg")
+    parts = [Path(sys.prefix, name) for name in names] if sys.prefix not in _SYSTEMS else []
+    whole = [*parts, *(folder for folder in folders if installed & set(folder.parts))]
+    return [str(folder) for folder in whole if folder.exists()]
 
 
 def places(names: Iterable[str]) -> Iterator[str]:
-    """Yield the file or the folder of each module that is here, and compiled files beside it."""
+    """Yield every file and folder from which Python could import a module, each copy of it."""
     for name in names:
+        parts = name.split(".")
+        for entry in dict.fromkeys(os.path.abspath(entry or ".") for entry in sys.path):
+            yield from _forms(Path(entry, *parts[:-1]), parts[-1])
         place = place_of(name)
         if place is not None:
             yield str(place)
-            yield from (str(path) for path in place.parent.glob(f"{place.name}.libs"))
+            yield from _forms(place.parent, parts[-1])
+
+
+def _forms(folder: Path, leaf: str) -> Iterator[str]:
+    """Yield what a module is in a folder: a package, a file, its byte-code, shared libraries."""
+    if (folder / leaf).is_dir():
+        yield str(folder / leaf)
+    files = [folder / f"{leaf}{suffix}" for suffix in importlib.machinery.all_suffixes()]
+    yield from (str(path) for path in files if path.is_file())
+    yield from (str(path) for path in folder.glob(f"{leaf}.libs"))
+    yield from (str(path) for path in folder.glob(f"__pycache__/{leaf}.*"))
 
 
 def seen(module: str, *, whole: bool = True) -> Iterator[str]:
@@ -162,5 +220,6 @@ def _found(module: str, search_path: tuple[str, ...]) -> Path | None:
         folders = [package_folder(outer)] if outer else [Path(entry or ".") for entry in sys.path]
     except UserError:
         return None
-    files = (folder / f"{leaf}.py" for folder in folders)
+    suffixes = (".py", *importlib.machinery.EXTENSION_SUFFIXES)
+    files = (folder / f"{leaf}{suffix}" for folder in folders for suffix in suffixes)
     return next((file.absolute() for file in files if file.is_file()), None)

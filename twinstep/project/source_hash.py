@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
@@ -72,9 +73,27 @@ def hashed_files(folders: list[Path]) -> list[Path]:
     return [path for inner, path in files if _is_source(path, inner)]
 
 
+def all_files(folder: Path) -> list[Path]:
+    """Return every file below a package's folder that it could load, behind links too.
+
+    Without byte-code, a Cargo build's own folder, and the verdict and the lists of mutants, which
+    describe the other files and which a candidate behind walls cannot see.
+    """
+    found: list[Path] = []
+    done: set[str] = set()
+    for base, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(base)
+        folders[:] = sorted(set(folders) - {"__pycache__"})
+        if real in done or "CACHEDIR.TAG" in names:
+            folders.clear()
+            continue
+        done.add(real)
+        found += [Path(base, name) for name in names if base != str(folder) or name not in ABOUT]
+    return sorted(path for path in found if path.is_file())
+
+
 def _is_source(path: Path, inner: Path) -> bool:
-    about = (PACKAGED, PACKAGED_GPU, *ABOUT_MUTANTS)
-    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in about
+    derived = path.suffix in (".pyc", ".so") or inner.as_posix() in ABOUT
     return path.is_file() and not _is_hidden(inner) and not derived
 
 
@@ -135,6 +154,8 @@ PACKAGED, PACKAGED_GPU = "verdict.json", "verdict-gpu.json"
 
 #: The lists of equivalent mutants, of Python and Rust, which describe other files too.
 ABOUT_MUTANTS = ("mutants.toml", "mutants-rust.toml")
+#: The files of a candidate's package that describe the others.
+ABOUT = (PACKAGED, PACKAGED_GPU, *ABOUT_MUTANTS)
 
 
 _SKIPPED = {"__pycache__", "target", "node_modules"}

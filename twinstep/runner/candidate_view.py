@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import twinstep
+from twinstep._lib import paths
 from twinstep.project import registry
 from twinstep.project.cargo import workspace_of
-from twinstep.project.imported import below, imported, installed, places, seen
+from twinstep.project.imported import below, imported, installed, place_of, places, seen
 from twinstep.project.registry import Pair
-from twinstep.project.source_hash import matching
+from twinstep.project.source_hash import ABOUT, matching, package_folder
 from twinstep.walls.view import SYSTEM, View, python_folders
 
 #: The variable with the folder of a check and the user's own, as PATH separates them.
@@ -50,6 +51,12 @@ def view_of(pair: Pair, more: Iterable[str] = (), cwd: str = "/tmp") -> View:
     # A candidate inside the bridge's own package, as in a project of one file, has to be seen.
     hidden = [name for name in hidden if not any(Path(one).is_relative_to(name) for one in own)]
     hidden += [str(crate / "target") for crate in crates]
+    # Not what says how a candidate did, nor what a project's runs and the cache hold.
+    folders = [package_folder(name) for name in candidate.packages if place_of(name)]
+    hidden += [str(folder / name) for folder in folders for name in ABOUT]
+    kept = sorted(Path(".twinstep").absolute().glob("*"))
+    hidden += [str(path) for path in kept if path.name != "built"]  # a check's own Rust
+    hidden += [str(paths.cache_dir())]
     view = View(
         tuple(dict.fromkeys([*known, *own, *more])),
         tuple(dict.fromkeys(hidden)),
