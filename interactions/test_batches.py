@@ -17,9 +17,12 @@ FEW = 4
 DRAWN, HELD = 8, 300
 
 
-def _plan(lab, steps=STEPS):
-    """Return starts and actions [T, N, P, ...], each legal where the candidate says what is."""
-    rng = lab.reference.rng("batches")
+def _plan(lab, steps=STEPS, name="batches"):
+    """Return starts and actions [T, N, P, ...], each legal where the candidate says what is.
+
+    name: of the actions' random numbers; the starts are always the same.
+    """
+    rng = lab.reference.rng(name)
     lanes = chunk_lanes(lab.contract)  # as level 3 has, so that nothing further is compiled
     starts = some_starts(lab.contract, lanes)
     actions = np.stack([sample_actions(lab.contract, lanes, rng) for _ in range(steps)])
@@ -162,12 +165,16 @@ def test_frames_keep_their_values_for_hundreds_of_steps(twinstep_lab):
             twinstep_lab.fail(f"{later}: {', '.join(changed)}.")
 
 
-def test_two_states_stepped_in_turn_play_as_each_alone(twinstep_lab):
-    """A candidate that keeps its game to itself, and not in the state, plays one of them."""
+def test_states_stepped_in_turn_play_as_each_alone(twinstep_lab):
+    """A candidate that keeps its game to itself, or by its seeds, and not in the state, plays one.
+
+    Two of the three begin alike and go on differently.
+    """
     starts, actions = _plan(twinstep_lab)
     back = np.arange(actions.shape[1])[::-1]
     runner = twinstep_lab.runner
-    games = ((starts, actions), (take_lanes(starts, back), actions[:, back]))
+    _, others = _plan(twinstep_lab, name="other actions")
+    games = ((starts, actions), (take_lanes(starts, back), actions[:, back]), (starts, others))
     alone = [_play(runner, *game) for game in games]
     begun = [runner.reset(begin) for begin, _ in games]
     states = [state for state, _ in begun]
@@ -178,7 +185,24 @@ def test_two_states_stepped_in_turn_play_as_each_alone(twinstep_lab):
             rows[game].append({path: v.copy() for path, v in frame.items()})
     for game, want in enumerate(alone):
         got = {path: np.stack([row[path] for row in rows[game]]) for path in want}
-        twinstep_lab.require_same_play(want, got, ("alone", "in turn with another game"))
+        twinstep_lab.require_same_play(want, got, ("alone", "in turn with other games"))
+
+
+def test_a_state_that_waits_for_hundreds_of_steps_plays_on_as_before(twinstep_lab):
+    """A pool of states is large enough for a few games, and not for a search that comes back."""
+    starts, actions = _plan(twinstep_lab)
+    runner, half = twinstep_lab.runner, len(actions) // 2
+    want = _play(runner, starts, actions)
+    state, _ = runner.reset(starts)
+    state, _ = runner.step_loop(state, actions[:half])
+    _, others = _plan(twinstep_lab, min(HELD, twinstep_lab.contract.horizon), "other actions")
+    for _ in range(-(-2 * HELD // len(others))):
+        other, _ = runner.reset(starts)
+        for moves in others:
+            other, _ = runner.candidate.step(other, moves)
+    _, got = runner.step_loop(state, actions[half:])
+    rest = {path: values[half + 1 :] for path, values in want.items()}
+    twinstep_lab.require_same(rest, got, ("played on", "after other games"), first=half + 1)
 
 
 @pytest.mark.needs("candidate.copy")

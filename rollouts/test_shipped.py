@@ -22,7 +22,8 @@ from twinstep.compare.autoreset import (
 from twinstep.diagnosis.diagnose import Suspect
 from twinstep.drivers import CORE
 from twinstep.env.users_program import UsersProgram
-from twinstep.testing import WINDOW, drawn_sizes, frames_differ, sample_actions, seeds
+from twinstep.inputs.seeds import shipped_seeds
+from twinstep.testing import WINDOW, frames_differ, sample_actions, seeds
 
 pytestmark = [pytest.mark.level3, pytest.mark.gates("lockstep")]
 
@@ -70,7 +71,7 @@ def _recordings(lab):
 
 
 def _seeds(lab, lanes):
-    return seeds("public", lanes, lab.pair.subject.env.name)
+    return shipped_seeds("public", lanes, lab.pair.subject.env.name)
 
 
 def _require(lab, mode, driver, problem, steps=""):
@@ -273,23 +274,28 @@ def test_a_users_own_program_sees_the_oracles_steps(twinstep_lab, mode):
         whole = expected_of(contract, recorded.frames, recorded.actions)
         expected = VIEWS[mode](contract, whole)
         count = expected.actions.shape[1]
-        # Lanes of the recording, each several times, so that every size can be played.
-        size = min(drawn_sizes(contract, WINDOW, 1)[0], 4 * count + 1)
-        lanes = np.array(secrets.SystemRandom().choices(range(count), k=size))
-        begin = seeds(kind, count, twinstep_lab.pair.subject.env.name)[lanes]
-        actions, window = expected.actions[:, lanes], PART if _is_large(contract) else WINDOW
+        # Every lane of the recording, and some of them again: a size that nobody knows.
+        random = secrets.SystemRandom()
+        lanes = [*range(count), *random.choices(range(count), k=random.randrange(3 * count))]
+        lanes = np.array(random.sample(lanes, len(lanes)))
+        begin = shipped_seeds(kind, count, twinstep_lab.pair.subject.env.name)[lanes]
+        # Nor does anyone know how long a rollout is; all have one length, and so one program.
+        window = PART if _is_large(contract) else random.randrange(WINDOW // 2, WINDOW)
+        window = min(window, len(expected.actions))
+        steps = len(expected.actions) // window * window
+        actions = expected.actions[:steps, lanes]
         program = UsersProgram(
             twinstep_lab.pair, mode, begin, actions, window,
             apart=reference.harness.settings.isolate,
         )  # fmt: skip
         with program:
             first = program.begun(whole.heads["obs"].shape[2:])
-            for rows, steps in program.steps({n: v.shape[2:] for n, v in whole.heads.items()}):
+            for rows, got in program.steps({n: v.shape[2:] for n, v in whole.heads.items()}):
                 heads = {name: values[rows][:, lanes] for name, values in expected.heads.items()}
                 part = expected._replace(
                     actions=actions[rows], heads=heads, valid=expected.valid[rows][:, lanes]
                 )
-                found = mismatch(part, steps, gates, first=first if not rows.start else None)
+                found = mismatch(part, got, gates, first=first if not rows.start else None)
                 note = f" of those from step {rows.start} on" if rows.start else ""
                 _require_steps(twinstep_lab, mode, driver, found, note)
     twinstep_lab.notes["users_program"] = kind

@@ -175,6 +175,60 @@ def test_a_verdict_of_something_else_verifies_nothing(verdict, words, says):
     assert says in now.word
 
 
+def test_more_lanes_than_were_verified_are_beyond_the_verdict(verdict):
+    assert verdict(batches=[7, 9]).verified
+    env = twinstep.make("pong-v0")
+    env.reset(seed=0, lanes=9)
+    assert env.verdict.verified
+    env.reset(seed=0, lanes=10)
+    env.reset(seed=0, lanes=2)
+    assert not env.verdict.verified
+    assert env.verdict.word == "beyond what was verified: 10 lanes (verified: up to 9)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("jax_enable_x64", True), ("jax_default_prng_impl", "rbg"),
+     ("jax_default_matmul_precision", "bfloat16")],
+)  # fmt: skip
+def test_another_setting_of_jax_is_beyond_the_verdict(verdict, name, value):
+    """A candidate of JAX may compute other numbers under it; one of Rust does not."""
+    assert verdict().verified
+    before = getattr(jax.config, name)
+    jax.config.update(name, value)
+    try:
+        now = twinstep.make("pong-v0").verdict
+        assert (now.verified, now.word) == (False, f"beyond what was verified: {name}={value}")
+        assert verdict(settings={name: str(value)}).verified
+    finally:
+        jax.config.update(name, before)
+    assert not verdict(settings={name: str(value)}).verified
+
+
+def test_a_candidate_meets_actions_as_the_contract_has_them_and_cannot_change_the_callers():
+    met = []
+    env = twinstep.make("pong-v0", _rust() and "rust" or "jax", auto_reset="off")
+    if not _rust():
+        pytest.skip("the Rust module is not built")
+    step = env._engine._candidate.step
+
+    def looks(state, actions):
+        met.append(actions)
+        return step(state, actions)
+
+    env._engine._candidate.step = looks
+    state, _ = env.reset(lanes=6)
+    mine = np.asfortranarray(np.ones((6, 2), np.uint8))[:, :1]
+    for actions in (mine, mine[:, 0], [1] * 6, np.ones(6, np.int64), np.ones(12, np.int32)[::2]):
+        state, _ = env.step(state, actions)
+        got = met.pop()
+        assert (got.dtype, got.shape, got.flags.c_contiguous) == (np.int32, (6, 1), True)
+        assert not got.flags.writeable
+    assert mine.flags.writeable
+    with pytest.raises(ValueError, match="actions are float64; expected int32"):
+        env.step(state, np.ones(6))
+
+
 def test_a_candidate_of_which_a_part_is_missing_is_never_verified(verdict, monkeypatch):
     """Its verdict was made with the same part missing: both hashes are those of nothing."""
     monkeypatch.setattr(verdicts, "loaded_hash", lambda candidate: "")

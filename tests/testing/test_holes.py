@@ -18,13 +18,17 @@ SEEDS = {
     "test_episodes_match",
 }
 DRAWN = "test_batches_of_sizes_drawn_for_this_run_equal_their_lanes"
+TURNS = "test_states_stepped_in_turn_play_as_each_alone"
+WAITS = "test_a_state_that_waits_for_hundreds_of_steps_plays_on_as_before"
 #: Candidate of Duel -> the tests that must fail, and no others.
 DUEL = {
     "rightinrollout": {"test_rollout_equals_the_step_loop"},
     "rightintwobatches": {"test_a_batch_equals_its_lanes_one_by_one", DRAWN},
     "wronginonebatch": {"test_episodes_match", "test_a_batch_equals_its_lanes_one_by_one", DRAWN},
     "wronginoddbatches": {DRAWN},
-    "onegame": {"test_two_states_stepped_in_turn_play_as_each_alone"},
+    "onegame": {TURNS, WAITS},
+    "onegameperseeds": {TURNS, WAITS},
+    "poolofstates": {WAITS},
     "ringofbuffers": {"test_frames_keep_their_values_for_hundreds_of_steps"},
     "noword0": SEEDS | {"test_both_words_of_the_seed_matter"},
     "noword1": SEEDS | {"test_both_words_of_the_seed_matter"},

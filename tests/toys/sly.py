@@ -76,6 +76,45 @@ class OneGame(duel.Vector):
         return state, frame
 
 
+class OneGamePerSeeds(duel.Vector):
+    """Planted: games that begin with the same seeds are one."""
+
+    copy = None
+
+    def reset(self, starts):
+        state, frame = super().reset(starts)
+        name = np.asarray(starts.seed).tobytes()
+        self._games = {**getattr(self, "_games", {}), name: state}
+        return name, frame
+
+    def step(self, state, actions):
+        self._games[state], frame = super().step(self._games[state], actions)
+        return state, frame
+
+
+class PoolOfStates(duel.Vector):
+    """Planted: 256 steps after a state was made its place is another's."""
+
+    copy = None
+
+    def reset(self, starts):
+        state, frame = super().reset(starts)
+        return self._kept(state), frame
+
+    def step(self, state, actions):
+        state, frame = super().step(self._pool[state % 256], actions)
+        return self._kept(state), frame
+
+    def load(self, fields):
+        return self._kept(super().load(fields))
+
+    def _kept(self, state):
+        self._pool = getattr(self, "_pool", [None] * 256)
+        self._made = getattr(self, "_made", 0) + 1
+        self._pool[self._made % 256] = state
+        return self._made
+
+
 class RingOfBuffers(duel.Vector):
     """Planted: its frames are views of six buffers in turn."""
 
@@ -228,7 +267,8 @@ DUEL = dataclasses.replace(
     duel.DUEL,
     candidates=_refs(
         duel.Vector, duel.WrongMask, RightInRollout, RightInTwoBatches, WrongInOneBatch,
-        WrongInOddBatches, WrongInAThousand, OneGame, RingOfBuffers, NoWord0,
+        WrongInOddBatches, WrongInAThousand, OneGame, OneGamePerSeeds, PoolOfStates,
+        RingOfBuffers, NoWord0,
         NoWord1, NoHighBit, NoMiddleBit, OneBuffer, OneBufferWrongMask, RaisesInCopy, SkipsInCopy,
     ),
 )  # fmt: skip

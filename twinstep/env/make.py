@@ -26,7 +26,7 @@ from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.jax_candidate import JaxCandidate
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.project.verdicts import Verdict, verdict_of
+from twinstep.project.verdicts import Verdict, jax_settings, verdict_of
 from twinstep.protocols import offers
 from twinstep.runner.runner import Runner
 
@@ -116,9 +116,12 @@ class Env:
         self.auto_reset = auto_reset
         self._debug = debug
         self._table = StartTable(self.contract, starts)
+        self._action_dtype = self.contract.action_layout()[0]
+        self._most_lanes = 0
         self._subject = subject
         self._pair: Pair | None = None
-        self.traceable, self.independent, self._wide = False, backend != ORACLE, False
+        self.traceable, self.independent = False, backend != ORACLE
+        self._is_jax = self._wide = False
         if backend == ORACLE:
             self.dtype, self.platform = "reference", "cpu"
             self._engine: Any = self._oracle_engine()
@@ -155,6 +158,7 @@ class Env:
                 raise ValueError(f"seeds have shape {list(seeds.shape)}; expected [N, 2]")
             if num_envs not in (None, len(seeds)):
                 raise ValueError(f"num_envs={num_envs}, but there are {len(seeds)} seeds")
+        self._most_lanes = max(self._most_lanes, len(seeds))
         with self._precision():
             return self._reset(seeds)
 
@@ -241,8 +245,19 @@ class Env:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on exactly this backend, device, auto-reset and choice of parameters."""
-        return verdict_of(self._subject, self._pair, self.platform, self.auto_reset)
+        """The verdict on exactly this backend, device, auto-reset and choice of parameters.
+
+        It is of as many lanes as were reset, and of JAX's present settings where they matter.
+        """
+        given = jax_settings() if self._is_jax else {}
+        return verdict_of(
+            self._subject,
+            self._pair,
+            self.platform,
+            self.auto_reset,
+            lanes=self._most_lanes,
+            settings={k: v for k, v in given.items() if not (self._wide and k.endswith("x64"))},
+        )
 
     def close(self) -> None:
         """Free the resources; only the oracle has any."""
@@ -259,7 +274,8 @@ class Env:
             raise UserError(f"backend {self.backend}: {pair.probe.problem}: {pair.probe.mend}")
         candidate = Runner.of(pair).candidate
         self.dtype, self.platform = candidate.dtype, candidate.platform
-        self._wide = isinstance(candidate, JaxCandidate) and self.dtype == "float64"
+        self._is_jax = isinstance(candidate, JaxCandidate)
+        self._wide = self._is_jax and self.dtype == "float64"
         if isinstance(candidate, JaxCandidate) and not self._resets_itself(candidate):
             self.traceable = True
             self._compiled = compiled_engine(self.contract, candidate.pure, self.auto_reset)
@@ -295,7 +311,20 @@ class Env:
         return hasattr(self._engine._candidate, "frame")
 
     def _array(self, actions: Array) -> Array:
-        return actions if isinstance(actions, jax.Array) else np.asarray(actions)
+        """Return actions as the contract has them: a candidate meets no other layout or dtype.
+
+        It may not write to the caller's either. ValueError for numbers that this would change.
+        """
+        dtype = self._action_dtype
+        mine = actions if isinstance(actions, jax.Array) else np.asarray(actions)
+        if mine.dtype != dtype:
+            if not np.can_cast(mine.dtype, dtype, "same_kind"):
+                raise ValueError(f"actions are {mine.dtype}; expected {dtype}")
+            mine = mine.astype(dtype)
+        if isinstance(mine, np.ndarray):
+            mine = np.ascontiguousarray(mine).view()
+            mine.flags.writeable = False
+        return mine
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         return jax.enable_x64(True) if self._wide else contextlib.nullcontext()

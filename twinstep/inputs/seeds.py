@@ -42,6 +42,23 @@ def seeds(kind: str, count: int, env: str, candidate: CandidateRef | None = None
     return _derived(key, env, 0, count)
 
 
+def shipped_seeds(kind: str, count: int, env: str) -> np.ndarray:
+    """Return u32[count, 2] seeds of lanes as `make` gives them, then of others.
+
+    The first half is (n, 0), (n + 1, 0), ..., what `reset(seed=n)` begins with: hashed seeds are
+    almost never so small, and a candidate that is wrong for small ones was equal. n is 0 for the
+    public kind.
+    """
+    half, rest = -(-count // 2), seeds(kind, count, env)
+    first = np.uint64(0)
+    if kind != "public":
+        word, bits = (int(part) for part in seeds(kind, count + 1, f"{env}/lanes")[-1])
+        first = np.uint64(word >> bits % 32)  # every order of magnitude is as likely
+    rest[:half, 0] = (first + np.arange(half, dtype=np.uint64)).astype(np.uint32)
+    rest[:half, 1] = 0
+    return rest
+
+
 #: The first public seeds: small ones, and the edges of both words. The rest are hashed, so that
 #: every bit of a seed is compared.
 _PLAIN = (
@@ -52,11 +69,14 @@ _PLAIN = (
 
 def _derived(key: bytes, env: str, first: int, last: int) -> np.ndarray:
     """Return the seeds u32[last - first, 2] of a range of numbers under a key."""
-    words = [
-        hmac.new(key, f"{env}/{number}".encode(), hashlib.sha256).digest()[:8]
-        for number in range(first, last)
-    ]
-    rows = [np.frombuffer(word, "<u4") for word in words]
+    rows = []
+    for number in range(first, last):
+        word = hmac.new(key, f"{env}/{number}".encode(), hashlib.sha256).digest()
+        lane, episode, *sizes = np.frombuffer(word[:10], "<u4,<u4,u1,u1")[0].tolist()
+        if key != b"public" and number % 2:
+            # As in use: a lane's number, and the number of its episode, of any magnitude.
+            lane, episode = lane >> sizes[0] % 32, episode >> 20 + sizes[1] % 12
+        rows.append((lane, episode))
     return np.array(rows, np.uint32).reshape(-1, 2)
 
 

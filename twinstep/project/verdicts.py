@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from twinstep.environment import CandidateRef
@@ -47,13 +49,36 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("numpy", "jax", "jaxlib")}
 
 
+#: What JAX computes differently by a setting, and the setting's value by default.
+_SETTINGS: Mapping[str, Any] = {
+    "jax_enable_x64": False,
+    "jax_default_prng_impl": "threefry2x32",
+    "jax_threefry_partitionable": True,
+    "jax_default_matmul_precision": None,
+    "jax_disable_jit": False,
+}
+
+
+def jax_settings() -> dict[str, str]:
+    """Return JAX's settings that are not as it starts with, {} where it is not loaded."""
+    jax = sys.modules.get("jax")
+    given = {name: getattr(jax.config, name, usual) for name, usual in _SETTINGS.items() if jax}
+    return {name: str(value) for name, value in given.items() if value != _SETTINGS[name]}
+
+
 def verdict_of(
-    subject: EnvVariant, pair: Pair | None, platform: str, auto_reset: str = ""
+    subject: EnvVariant,
+    pair: Pair | None,
+    platform: str,
+    auto_reset: str = "",
+    lanes: int = 0,
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Verdict:
     """Return the newest verdict: this folder's own, or else the packaged one.
 
     A verdict of another platform counts only if there is none of this one. auto_reset: the kind
-    that must have been compared, "" for none.
+    that must have been compared, "" for none. lanes: the most that are played. settings: JAX's
+    unusual ones under which they are.
     """
     if pair is None:
         return Verdict("the reference itself", True)
@@ -67,7 +92,8 @@ def verdict_of(
     entries.sort(key=lambda one: one[1]["platform"] != platform)
     if entries:
         path, entry = entries[0]
-        return _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
+        found = _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
+        return found if not found.verified else _beyond(found, lanes, settings)
     command = f"pytest -m level3 --env {subject.env.name}"
     return Verdict(f"not verified here: run `{command}`", False, label)
 
@@ -98,6 +124,20 @@ def _judge(
         modes = ", ".join(entry["auto_reset"]) or "none"
         word = f"not verified with auto_reset '{auto_reset}' (verified: {modes})"
     return Verdict(word, word == "equal", label, entry, path.as_posix())
+
+
+def _beyond(found: Verdict, lanes: int, settings: Mapping[str, str]) -> Verdict:
+    """Return the verdict, or one of what is beyond it."""
+    most = max(found.detail.get("batches") or [0])
+    verified = found.detail.get("settings", {})
+    others = [name for name in {**verified, **settings} if settings.get(name) != verified.get(name)]
+    word = found.word
+    if most and lanes > most:
+        word = f"beyond what was verified: {lanes:,} lanes (verified: up to {most:,})"
+    elif others:
+        now = ", ".join(f"{name}={settings.get(name, _SETTINGS[name])}" for name in sorted(others))
+        word = f"beyond what was verified: {now}"
+    return found if word == found.word else replace(found, word=word, verified=False)
 
 
 def _entry(path: Path, label: str) -> Mapping[str, Any] | None:

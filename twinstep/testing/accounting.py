@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from twinstep.environment import Environment
 from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import Pair
-from twinstep.project.verdicts import sources_hash
+from twinstep.project.verdicts import jax_settings, sources_hash
 from twinstep.reference.ranges_seen import Ranges, widen
 from twinstep.testing.lab import Lab
 from twinstep.testing.settings import RunSettings
@@ -33,7 +34,7 @@ def notes_of(lab: Lab) -> dict[str, Any]:
         for named in lab.rules.named:
             gates[f"{named.name} {named.path}".strip()] = repr(named.gate)
         known |= {"dtype": made.dtype, "platform": made.platform}
-        known |= {"gates": gates, "owed": _owed(lab)}
+        known |= {"gates": gates, "owed": _owed(lab), "settings": _settings(lab)}
     lines = [*lab.notes.get("lines", []), *lab.reference.crashes]
     return {**known, "level": lab.level, **lab.notes, "lines": lines}
 
@@ -53,6 +54,7 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "pins": dict(subject.probe.pins),
         "dtype": "",
         "platform": "",
+        "settings": {},
         "gates": {},
         "owed": [],
         "truncates": subject.contract.truncates,
@@ -65,6 +67,15 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "seeds": seeds,
         "imported": imported,
     }
+
+
+def _settings(lab: Lab) -> dict[str, str]:
+    """Return JAX's unusual settings in which a candidate of JAX ran; its own process has none."""
+    module = sys.modules.get("twinstep.jax_candidate")
+    is_jax = module is not None and isinstance(lab.runner.candidate, module.JaxCandidate)
+    given = jax_settings() if is_jax else {}
+    wide = lab.runner.dtype == "float64"  # it computes so whatever the setting
+    return {name: v for name, v in given.items() if not (wide and name == "jax_enable_x64")}
 
 
 def unvaried(env: Environment) -> list[str]:
@@ -96,7 +107,7 @@ def new_pair(notes: dict[str, Any]) -> dict[str, Any]:
 
 def count(pair: dict[str, Any], notes: dict[str, Any], outcome: str) -> None:
     """Add a test. outcome: passed, failed, errors, skipped or expected_failures."""
-    for name in ("dtype", "platform", "gates", "owed"):
+    for name in ("dtype", "platform", "settings", "gates", "owed"):
         pair[name] = pair[name] or notes[name]
     count_outcome(pair, f"level{notes['level']}", outcome)
     if outcome in ("passed", "failed"):

@@ -14,7 +14,7 @@ from twinstep.frames import Start
 from twinstep.inputs import batching
 from twinstep.inputs.batching import autoreset_size, chunk_lanes
 from twinstep.inputs.sampling import sample_actions, sample_module, sample_states
-from twinstep.inputs.seeds import seeds, starts_of
+from twinstep.inputs.seeds import seeds, shipped_seeds, starts_of
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.reference import autoreset_recording
 from twinstep.reference.actions_seen import actions_seen
@@ -194,7 +194,7 @@ class Reference:
         if known is not None:
             return known
         settings, contract = self.harness.settings, self.contract
-        begin = seeds(kind, size.lanes, self.subject.env.name)
+        begin = shipped_seeds(kind, size.lanes, self.subject.env.name)
         path = self.subject.driver(driver)
 
         def record(folder: str) -> list[dict[str, Any]]:
