@@ -6,18 +6,23 @@ import numpy as np
 import pytest
 
 from twinstep._lib.json_values import text_of
-from twinstep.compare.autoreset import ExpectedSteps, expected_of, mismatch, with_ends
+from twinstep.compare.autoreset import ExpectedSteps, mismatch
 from twinstep.contract import Discrete
 from twinstep.env.make import Env
 from twinstep.env.timestep import TimeStep, lane_seeds
-from twinstep.errors import CandidateBroken, UserError
+from twinstep.errors import CandidateBroken
 from twinstep.project import registry
 from twinstep.rollouts.test_shipped import (
+    LANES,
     VIEWS,
     _recordings,
     _require,
     _require_steps,
     _seeds,
+    expected_lanes,
+    is_saved,
+    lanes_that_fit,
+    part_from,
     ships,
     stepped,
 )
@@ -31,7 +36,6 @@ pytestmark = [
     pytest.mark.needs("run.in_process"),
 ]
 
-LANES, MOMENTS = 8, 24
 #: Another convention or another auto-reset of the same step.
 _recompiles = pytest.mark.recompiles
 _single_player = pytest.mark.needs(
@@ -44,25 +48,7 @@ def _others(subject, name):
     return [p for p in registry.pairs(subject) if p.candidate.name != name and not p.probe.problem]
 
 
-_is_saved = pytest.mark.needs("candidate.load", "shipped.frame", "contract.state")
 MODES = ["same-step", *(pytest.param(m, marks=_recompiles) for m in VIEWS if m != "same-step")]
-
-
-def _lanes(lab):
-    """Return how many lanes a test has that fits any number: compiled for already, if that is slow.
-
-    `test_shipped` has stepped all recorded lanes.
-    """
-    _, _, actions = next(_recordings(lab))
-    return actions.shape[1] if lab.pair.candidate.slow_to_compile else LANES
-
-
-def _expected(lab, mode, lanes=LANES):
-    """Return what these lanes must give, until half of them have seen an end; and their seeds."""
-    _, frames, actions = next(_recordings(lab))
-    whole = expected_of(lab.contract, frames, actions)
-    part, chosen = with_ends(whole, lanes)
-    return VIEWS[mode](lab.contract, part), _seeds(lab, actions.shape[1])[chosen]
 
 
 def _compare(lab, mode, expected: ExpectedSteps, rows: list[dict]):
@@ -76,14 +62,6 @@ def _compare(lab, mode, expected: ExpectedSteps, rows: list[dict]):
     part = expected._replace(heads=kept)
     assert {"obs", "reward"} <= set(names)
     _require_steps(lab, mode, "random", mismatch(part, got, lab.rules.lockstep()))
-
-
-def _from(expected, step):
-    """Return the expected steps from a step on."""
-    heads = {name: values[step:] for name, values in expected.heads.items()}
-    return expected._replace(
-        actions=expected.actions[step:], heads=heads, valid=expected.valid[step:]
-    )
 
 
 def _flat(lab, actions):
@@ -100,7 +78,7 @@ def test_gymnax_steps_match_the_oracle(twinstep_lab, values):
     from twinstep.adapters.gymnax import Gymnax
 
     env = Gymnax(twinstep_lab.env("same-step"), values)
-    expected, seeds = _expected(twinstep_lab, "same-step")
+    expected, seeds = expected_lanes(twinstep_lab, "same-step")
     keys = jnp.asarray(seeds)
     with env.env._precision():
         _, state = jax.vmap(env.reset)(keys)
@@ -131,7 +109,7 @@ def test_gymnasium_vector_steps_match_the_oracle(twinstep_lab, mode):
     from twinstep.adapters.gymnasium import VectorEnv
 
     vector = VectorEnv(twinstep_lab.env(mode), LANES)
-    expected, seeds = _expected(twinstep_lab, mode)
+    expected, seeds = expected_lanes(twinstep_lab, mode)
     vector._state, _ = vector.env.reset(seeds)
     rows = []
     for action in _flat(twinstep_lab, expected.actions):
@@ -157,7 +135,7 @@ def test_puffer_buffers_match_the_oracle(twinstep_lab):
         (LANES, *twinstep_lab.contract.observation.shape), twinstep_lab.contract.observation.dtype
     )
     puffer = Puffer(env, LANES, {"observations": shared})
-    expected, seeds = _expected(twinstep_lab, "same-step")
+    expected, seeds = expected_lanes(twinstep_lab, "same-step")
     puffer._state, _ = env.reset(seeds)
     rows = []
     for action in _flat(twinstep_lab, expected.actions):
@@ -176,7 +154,7 @@ def test_stable_baselines_steps_match_the_oracle(twinstep_lab):
     from twinstep.adapters.sb3 import VecEnv
 
     vec = VecEnv(twinstep_lab.env("same-step"), LANES)
-    expected, seeds = _expected(twinstep_lab, "same-step")
+    expected, seeds = expected_lanes(twinstep_lab, "same-step")
     vec.vector._state, _ = vec.vector.env.reset(seeds)
     over, cut = expected.heads["terminated"], expected.heads["truncated"]
     rows = []
@@ -200,7 +178,7 @@ def test_torch_tensors_match_the_oracle(twinstep_lab):
     from twinstep.adapters.torch import Torch
 
     env = Torch(twinstep_lab.env("same-step"))
-    expected, seeds = _expected(twinstep_lab, "same-step")
+    expected, seeds = expected_lanes(twinstep_lab, "same-step")
     state, _ = env.env.reset(seeds)
     rows = []
     for action in _flat(twinstep_lab, expected.actions):
@@ -225,7 +203,7 @@ def test_pgx_games_match_the_oracle(twinstep_lab):
     from twinstep.adapters.pgx import Pgx
 
     game = Pgx(twinstep_lab.env("off"))
-    expected, seeds = _expected(twinstep_lab, "off")
+    expected, seeds = expected_lanes(twinstep_lab, "off")
     rows = []
     with game.env._precision():  # as a float64 candidate's trainer must
         state = jax.vmap(game.init)(jnp.asarray(seeds))
@@ -282,61 +260,9 @@ def _unequal(path, t, got, want):
     return f"`{path}` is {text_of(value)}, expected {text_of(want)}, at step {t + 1}"
 
 
-@pytest.mark.calling(compiles="own")
-@pytest.mark.parametrize("mode", MODES)
-@ships()
-@_is_saved
-def test_saved_and_cloned_states_continue_exactly(twinstep_lab, mode):
-    """A state saved in the middle, restored or cloned, goes on as the state it was taken from."""
-    env = twinstep_lab.env(mode)
-    expected, seeds = _expected(twinstep_lab, mode, _lanes(twinstep_lab))
-    half = len(expected.actions) // 2
-    state, _ = env.reset(seeds)
-    state, _ = stepped(env, state, expected.actions[:half])
-    for t in range(half, half + MOMENTS):
-        # At several moments: a field may matter only just before something happens.
-        action = expected.actions[t]
-        # Without auto-reset nothing says what a step beyond an episode's end does.
-        lives = expected.valid[t] if mode == "off" else slice(None)
-        if (restored := _restored(env, state)) is not None:
-            _, want = env.step(env.clone(state), action)
-            for twin in (restored, env.clone(state)):
-                problem = _differing(want, env.step(twin, action)[1], lives)
-                _require(twinstep_lab, mode, "random", problem)
-        state, _ = env.step(state, action)
-    half += MOMENTS
-    rest = expected.actions[half:]
-    for begun in (_restored(env, state), env.clone(state)):
-        if begun is None:
-            continue
-        _, steps = stepped(env, begun, rest)
-        part = _from(expected, half)
-        found = mismatch(part, steps, twinstep_lab.rules.lockstep())
-        _require_steps(twinstep_lab, mode, "random", found)
-
-
-def _restored(env, state):
-    """Return the state saved and restored; None where the backend says that it cannot."""
-    try:
-        return env.restore(env.save(state))
-    except UserError as error:
-        if "waits for its next episode" not in str(error):
-            raise
-        return None
-
-
-def _differing(want, got, lanes):
-    names = [
-        name
-        for name, one, two in zip(want._fields, want, got, strict=True)
-        if one is not None and np.asarray(one)[lanes].tobytes() != np.asarray(two)[lanes].tobytes()
-    ]
-    return f"after a restored state {', '.join(names)} differ" if names else ""
-
-
 @pytest.mark.calling(compiles="all")
 @ships("same-step")
-@_is_saved
+@is_saved
 @pytest.mark.needs(
     when=lambda facts, row: _others(facts.pair.subject, facts.pair.candidate.name),
     why="needs another candidate that can run here",
@@ -345,7 +271,7 @@ def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
     """What one backend has saved another plays on, to the last bit."""
     env = twinstep_lab.env("same-step")
     subject = twinstep_lab.pair.subject
-    expected, seeds = _expected(twinstep_lab, "same-step", _lanes(twinstep_lab))
+    expected, seeds = expected_lanes(twinstep_lab, "same-step", lanes_that_fit(twinstep_lab))
     state, _ = env.reset(seeds)
     half = len(expected.actions) // 2
     state, _ = stepped(env, state, expected.actions[:half])
@@ -363,7 +289,7 @@ def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
         if mismatch(expected, alone, twinstep_lab.rules.lockstep()):
             continue
         _, steps = stepped(other, other.restore(saved), expected.actions[half:])
-        part = _from(expected, half)
+        part = part_from(expected, half)
         if found := mismatch(part, steps, twinstep_lab.rules.lockstep()):
             where = f"A state saved here and restored in {name}"
             twinstep_lab.fail(f"{where}: {found.said}.\n{found.steps}")
@@ -373,7 +299,7 @@ def test_every_backend_restores_a_state_of_every_other(twinstep_lab):
 def test_lanes_of_a_made_environment_begin_with_the_seeds_it_promises(twinstep_lab):
     """reset(seed=s, lanes=n) is reset of (s, 0), (s + 1, 0), ..."""
     env = twinstep_lab.env("off")
-    lanes = _lanes(twinstep_lab)
+    lanes = lanes_that_fit(twinstep_lab)
     _, one = env.reset(7, lanes)
     _, two = env.reset(lane_seeds(7, lanes))
     assert np.asarray(one.obs).tobytes() == np.asarray(two.obs).tobytes()

@@ -17,6 +17,7 @@ from twinstep.compare.autoreset import (
     first_episodes,
     mismatch,
     waiting,
+    with_ends,
     without_resets,
 )
 from twinstep.diagnosis.diagnose import Suspect
@@ -97,6 +98,37 @@ VIEWS = {
     "same-step": lambda contract, expected: expected,
     "next-step": waiting,
 }
+
+
+#: A state can be saved and restored.
+is_saved = pytest.mark.needs("candidate.load", "shipped.frame", "contract.state")
+#: Lanes of a test that fits any number.
+LANES = 8
+
+
+def lanes_that_fit(lab):
+    """Return how many lanes a test has that fits any number: compiled for already, if that is slow.
+
+    The tests below step all recorded lanes.
+    """
+    _, _, actions = next(_recordings(lab))
+    return actions.shape[1] if lab.pair.candidate.slow_to_compile else LANES
+
+
+def expected_lanes(lab, mode, lanes=LANES):
+    """Return what these lanes must give, until half of them have seen an end; and their seeds."""
+    _, frames, actions = next(_recordings(lab))
+    whole = expected_of(lab.contract, frames, actions)
+    part, chosen = with_ends(whole, lanes)
+    return VIEWS[mode](lab.contract, part), _seeds(lab, actions.shape[1])[chosen]
+
+
+def part_from(expected, step):
+    """Return the expected steps from a step on."""
+    heads = {name: values[step:] for name, values in expected.heads.items()}
+    return expected._replace(
+        actions=expected.actions[step:], heads=heads, valid=expected.valid[step:]
+    )
 
 
 @ships()

@@ -29,6 +29,7 @@ DUEL = {
     "onegame": {TURNS, WAITS},
     "onegameperseeds": {TURNS, WAITS},
     "poolofstates": {WAITS},
+    "savesonestoneless": {"test_saved_and_cloned_states_continue_exactly"},
     "ringofbuffers": {"test_frames_keep_their_values_for_hundreds_of_steps"},
     "noword0": SEEDS | {"test_both_words_of_the_seed_matter"},
     "noword1": SEEDS | {"test_both_words_of_the_seed_matter"},
@@ -81,7 +82,8 @@ def _project(folder, cache):
 @pytest.fixture(scope="module")
 def duel(tmp_path_factory, toy_cache):
     project = _project(tmp_path_factory.mktemp("sly"), toy_cache)
-    suite = "properties.test_randomness interactions.test_batches rollouts.test_lockstep"
+    suite = "properties.test_randomness interactions.test_batches rollouts.test_lockstep "
+    suite += "rollouts.test_saved_states"
     return Ran(project, "duel", suite=suite)
 
 
@@ -103,9 +105,10 @@ def test_a_size_that_somebody_uses_is_asked_for(tmp_path, toy_cache, size, word)
     assert entry["batches"] == ([size] if word != "differs" else [])
 
 
-def test_the_right_candidate_beside_them_is_equal(duel):
-    assert duel.word("duel-vector") == "equal", duel.run.text
-    assert not duel.tests("duel-vector")
+@pytest.mark.parametrize("name", ["vector", "saves"])
+def test_the_right_candidates_beside_them_are_equal(duel, name):
+    assert duel.word(f"duel-{name}") == "equal", duel.run.text
+    assert not duel.tests(f"duel-{name}")
 
 
 def test_a_shared_buffer_does_not_spoil_the_report_of_another_bug(duel):

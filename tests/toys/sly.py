@@ -115,6 +115,23 @@ class PoolOfStates(duel.Vector):
         return self._made
 
 
+class Saves(duel.Vector):
+    """It shows its states, so that they can be saved."""
+
+    def frame(self, state):
+        values, key = state
+        return self._frame(values, key, np.zeros((len(key), 2), np.float32))
+
+
+class SavesOneStoneLess(Saves):
+    """Planted: what it shows of a state, and so what is saved, lacks a stone."""
+
+    def frame(self, state):
+        frame = super().frame(state)
+        heap = np.asarray(frame.state["heap"])
+        return frame._replace(state={**frame.state, "heap": np.maximum(heap - 1, 0)})
+
+
 class RingOfBuffers(duel.Vector):
     """Planted: its frames are views of six buffers in turn."""
 
@@ -268,7 +285,7 @@ DUEL = dataclasses.replace(
     candidates=_refs(
         duel.Vector, duel.WrongMask, RightInRollout, RightInTwoBatches, WrongInOneBatch,
         WrongInOddBatches, WrongInAThousand, OneGame, OneGamePerSeeds, PoolOfStates,
-        RingOfBuffers, NoWord0,
+        Saves, SavesOneStoneLess, RingOfBuffers, NoWord0,
         NoWord1, NoHighBit, NoMiddleBit, OneBuffer, OneBufferWrongMask, RaisesInCopy, SkipsInCopy,
     ),
 )  # fmt: skip

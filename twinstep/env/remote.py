@@ -43,6 +43,22 @@ class RemoteEnv:
         with _its_own():
             return self._process.ask("frame", (state.held,))
 
+    def clone(self, state: RemoteState) -> RemoteState:
+        """Return a state that a later step does not consume."""
+        with _its_own():
+            return self._process.state(self._process.ask("clone", (state.held,)))
+
+    def save(self, state: RemoteState) -> bytes:
+        """Return a state as bytes."""
+        with _its_own():
+            return np.asarray(self._process.ask("save", (state.held,)), np.uint8).tobytes()
+
+    def restore(self, data: bytes) -> RemoteState:
+        """Return the saved state."""
+        with _its_own():
+            held = self._process.ask("restore", (np.frombuffer(data, np.uint8),))
+            return self._process.state(held)
+
     def _load(self, fields: Fields, seed: Array, ended: Array) -> RemoteState:
         named = {name: np.asarray(value) for name, value in fields.items()}
         with _its_own():

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from twinstep.env.make import Env
 from twinstep.environment import CandidateRef, Variant
 from twinstep.project import registry
@@ -40,12 +42,16 @@ class EnvHost:
 
     def answer(self, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method of `Env`; time steps come back as tuples."""
-        given = self._states.given(args, method == "frame", freed)
+        given = self._states.given(args, method in ("frame", "clone", "save"), freed)
         call = self._env._load if method == "load" else getattr(self._env, method)
+        if method == "restore":
+            given = [np.asarray(given[0], np.uint8).tobytes()]
         with self._isolation:
             answer = call(*given)
         if method == "frame":
             return answer
+        if method == "save":
+            return np.frombuffer(answer, np.uint8)
         if method in ("reset", "step", "rollout"):
             return self._states.keep(answer[0]), tuple(answer[1])
         return self._states.keep(answer)
