@@ -118,6 +118,34 @@ def test_a_damaged_answer_is_asked_again(asked, damage):
     assert _same(first, again)
 
 
+def test_no_bit_of_what_is_filed_can_change_an_answer(asked):
+    """A third of all single bits gave another answer of the reference, which was then kept."""
+    right, _ = asked(_take)
+    offered, _ = asked(lambda oracle: [oracle.offers(name) for name in ("load", "call", "fresh")])
+    for path in answers.filed_in().iterdir():
+        whole = path.read_bytes()
+        for place in range(0, 8 * len(whole), 7):
+            damaged = bytearray(whole)
+            damaged[place // 8] ^= 1 << place % 8
+            path.write_bytes(damaged)
+            with pytest.raises(ValueError, match="is damaged"):
+                answers._read(path)
+        path.write_bytes(damaged)
+    again, started = asked(_take)
+    assert started == 1
+    assert _same(again, right)
+    assert asked(lambda o: [o.offers(n) for n in ("load", "call", "fresh")]) == (offered, 1)
+
+
+def test_an_answer_in_the_place_of_another_is_none(asked):
+    asked(_take)
+    asked(_replayed)
+    one, two = sorted(answers.filed_in().iterdir())
+    one.write_bytes(two.read_bytes())
+    with pytest.raises(ValueError, match="is damaged"):
+        answers._read(one)
+
+
 def test_a_refusal_is_an_answer(asked):
     def refused(oracle):
         with pytest.raises(NotCallable, match="no stones of that kind"):

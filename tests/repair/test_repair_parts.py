@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import site
+import subprocess
 import sys
 import traceback
 from pathlib import Path
@@ -28,7 +29,7 @@ from twinstep.project.workspace import (
     with_references,
 )
 from twinstep.repair import agents, checks, command, tamper_check
-from twinstep.repair.journal import Journal
+from twinstep.repair.journal import Journal, require_whole
 from twinstep.repair.presets import PRESETS
 from twinstep.testing.reporting import _last_words
 from twinstep.tests.support import tiny_rust
@@ -54,6 +55,42 @@ def test_a_journal_that_is_none_is_one_line(tmp_path, line):
     (tmp_path / "log.jsonl").write_text(f'{{"kind": "begin"}}\n{line}\n')
     with pytest.raises(UserError, match=r"log\.jsonl cannot be read"):
         Journal(tmp_path)
+
+
+BEGUN = {"kind": "begin", "env": "duel", "candidate": "mine", "base": "0", "agent": "a",
+         "phases": "3", "sandbox": True, "tries": 1, "iterations": 1, "episodes": 1, "workers": 1,
+         "check_minutes": 1.0, "budget_usd": 0.0, "hours": 0.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ({**BEGUN, "env": 3}, "line 1 has no valid `env`"),
+        ({**BEGUN, "phases": 3}, "line 1 has no valid `phases`"),
+        ({"kind": "more"}, "line 1 has no valid `tries`"),
+        ({"kind": "more", "tries": "many"}, "line 1 has no valid `tries`"),
+        ({"kind": "try"}, "line 1 has no valid `number`"),
+        ({"kind": "end", "code": 0, "why": "", "commit": ""}, "line 1 has no valid `files`"),
+        ({"kind": "other"}, "line 1 is no entry"),
+        ({**BEGUN, "hours": float("nan")}, "NaN is no number"),
+    ],
+)
+def test_a_journal_whose_entries_lack_something_is_one_line(tmp_path, line, says):
+    (tmp_path / "log.jsonl").write_text(json.dumps(BEGUN) + "\n")
+    require_whole(tmp_path / "log.jsonl")
+    (tmp_path / "log.jsonl").write_text(json.dumps(line) + "\n")
+    with pytest.raises(UserError, match=says):
+        require_whole(tmp_path / "log.jsonl")
+
+
+@pytest.mark.parametrize("flag", ["--check-minutes", "--hours", "--budget-usd"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_a_limit_that_is_no_number_is_one_line(tmp_path, flag, value):
+    made = Repaired.duel(tmp_path)
+    made.commit("")
+    done = made.repair("--env", "duel", "--candidate", "mine", "--agent", "scripted", flag, value)
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"twinstep: {flag} ")
 
 
 def test_a_branch_that_cannot_be_set_is_one_line_and_nothing_is_lost(tmp_path, capsys):
@@ -162,6 +199,10 @@ def test_a_project_replaces_a_preset(project):
         ('[tool.twinstep.agents.claud]\ncommand = "x"\ntimeout = "3"', "is not understood"),
         ('[tool.twinstep.agents.claud]\ncommand = "x"\ncost = "dollars"', "cost is `json:KEY`"),
         ('[tool.twinstep.agents.claud]\ncommand = "x"\ncost = "regex:("', "no regular expression"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x \'y"', "is no command line"),
+        ('[tool.twinstep.agents.claud]\ncommand = " "', "names no program"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ntimeout = nan', "seconds above 0, not nan"),
+        ('[tool.twinstep.agents.claud]\ncommand = "x"\ntimeout = -1', "seconds above 0, not -1"),
     ],
 )
 def test_an_agent_that_is_not_declared_right_is_one_line(project, table, says):
@@ -190,6 +231,36 @@ def test_an_agents_log_keeps_none_of_its_secrets(tmp_path, monkeypatch):
     agent = agents.Agent("tells", (sys.executable, "-c", said), env=("A_KEY",))
     agents.ask(agent, "", tmp_path, tmp_path / "1.log", {}, 60.0)
     assert (tmp_path / "1.log").read_text() == "*** None\n"
+
+
+def test_what_an_agent_has_locked_is_seen_as_not_readable(tmp_path):
+    """As a user without root's powers, whom rights stop: in a process of its own."""
+    program = f"""
+import os, sys
+sys.path[:0] = {[p for p in sys.path if p]!r}
+from pathlib import Path
+from twinstep.project.workspace import read_file, snapshot
+from twinstep._lib.removal import remove
+if os.geteuid() == 0:
+    os.setuid(65534)
+folder = Path({str(tmp_path)!r}, "mine")
+(folder / "locked" / "inner").mkdir(parents=True)
+(folder / "a.py").write_text("1")
+before = snapshot(folder)
+os.chmod(folder / "a.py", 0)
+os.chmod(folder / "locked", 0)
+os.chmod(folder, 0)
+after = snapshot(folder, before)
+assert after == {{"a.py": "not readable", "locked": "not readable"}}, after
+assert read_file(folder, "a.py") is None and read_file(folder, "locked/inner/x") is None
+remove(folder)
+"""
+    for place in (tmp_path, *tmp_path.parents):
+        if place.stat().st_uid == os.geteuid() and place != Path("/tmp"):
+            place.chmod(0o777)
+        if place.parent == Path("/tmp"):
+            break
+    subprocess.run([sys.executable, "-I", "-c", program], check=True, cwd=tmp_path)
 
 
 def test_of_an_endless_log_the_end_is_kept_without_secrets(tmp_path, monkeypatch):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
 
 from twinstep.errors import UserError
+
+#: What writing fails with where no more may be written.
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 
 def cache_dir() -> Path:

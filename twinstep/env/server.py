@@ -43,9 +43,9 @@ class EnvHost:
     def answer(self, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method of `Env`; time steps come back as tuples."""
         given = self._states.given(args, method in ("frame", "clone", "save"), freed)
-        call = self._env._load if method == "load" else getattr(self._env, method)
+        call: Any = self._env._load if method == "load" else getattr(self._env, method)
         if method == "restore":
-            given = [np.asarray(given[0], np.uint8).tobytes()]
+            given[0] = np.asarray(given[0], np.uint8).tobytes()
         with self._isolation:
             answer = call(*given)
         if method == "frame":

@@ -81,9 +81,15 @@ def import_roots(project: Path) -> list[Path]:
 def _package_map(project: Path) -> dict[str, str]:
     try:
         tool = tomllib.loads((project / "pyproject.toml").read_text()).get("tool", {})
-        return dict(tool.get("setuptools", {}).get("package-dir", {}))
-    except (OSError, ValueError):
+        found = dict(tool.get("setuptools", {}).get("package-dir", {}))
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
+    return {name: place for name, place in found.items() if _is_inner(place)}
+
+
+def _is_inner(place: object) -> bool:
+    """Return whether a value names a folder below the project's."""
+    return isinstance(place, str) and not {"..", "/"} & set(Path(place).parts)
 
 
 def with_references(cache: Path) -> None:
@@ -129,11 +135,16 @@ def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str,
     left = sys.maxsize if before is None else TOTAL
     deepest = sys.maxsize if before is None else DEEPEST
     todo = [""]
+    os.chmod(folder, 0o700)  # an agent may have locked itself out
     top = os.open(folder, _FOLDER)
     try:
         while todo:
             inner = todo.pop()
-            place = _opened(top, inner)
+            try:
+                place = _opened(top, inner)
+            except PermissionError:
+                states[inner.rstrip("/")] = "not readable"
+                continue
             try:
                 for entry in sorted(os.scandir(place), key=lambda one: one.name):
                     if _byproduct(entry.name):
@@ -190,7 +201,7 @@ def read_file(folder: Path, path: str, most: int = LARGEST) -> tuple[str, bytes]
             return None
         with open(os.open(name, _READ, dir_fd=place), "rb") as file:
             return "100755" if about.st_mode & 0o111 else "100644", file.read(most)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:  # a link on the way

@@ -58,21 +58,21 @@ class FiledOracle(OracleProcess):
             # Of this ladder: an older one has fewer methods to ask for.
             path = self._path("offers", *sorted(ORACLE_LADDER))
             try:
-                self._offers = frozenset(json.loads(path.read_text()))
+                self._offers = frozenset(json.loads(_read(path)))
             except (OSError, ValueError, TypeError):
                 offered = super().offers  # starts it
                 self._offers = frozenset(name for name in ORACLE_LADDER if offered(name))
                 with contextlib.suppress(OSError):
                     text = json.dumps(sorted(self._offers)) + "\n"
-                    paths.write_atomically(path, text.encode())
+                    _write(path, text.encode())
         return method in self._offers
 
     def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
         if method not in FILED:
             return super()._ask(method, *args, limit=limit)
         path = self._path(method, *args)
-        with contextlib.suppress(OSError, zstandard.ZstdError, wire.Garbled):
-            answer, refusal = wire.unpack(zstandard.decompress(path.read_bytes()))
+        with contextlib.suppress(OSError, ValueError, zstandard.ZstdError, wire.Garbled):
+            answer, refusal = wire.unpack(zstandard.decompress(_read(path)))
             with contextlib.suppress(OSError):
                 os.utime(path)
             if refusal is not None:
@@ -85,7 +85,7 @@ class FiledOracle(OracleProcess):
         packed = wire.pack((answer, refusal))
         if len(packed) < _LARGEST:
             with contextlib.suppress(OSError):
-                paths.write_atomically(path, zstandard.compress(packed, 1))
+                _write(path, zstandard.compress(packed, 1))
         if refusal is not None:
             raise NotCallable(refusal)
         return answer
@@ -94,6 +94,20 @@ class FiledOracle(OracleProcess):
         self._about = self._about or _about(self.subject)
         name = hashlib.sha256(self._about.encode() + wire.pack((method, args))).hexdigest()
         return filed_in() / name[:40]
+
+
+def _write(path: Path, data: bytes) -> None:
+    """File an answer behind the hash of its bytes and of its name."""
+    paths.write_atomically(path, hashlib.sha256(path.name.encode() + data).digest() + data)
+
+
+def _read(path: Path) -> bytes:
+    """Return what was filed; ValueError if it is not that: one bit may be another answer."""
+    whole = path.read_bytes()
+    data = whole[hashlib.sha256().digest_size :]
+    if hashlib.sha256(path.name.encode() + data).digest() != whole[: -len(data) or None]:
+        raise ValueError(f"{path} is damaged")
+    return data
 
 
 def _about(subject: EnvVariant) -> str:

@@ -168,7 +168,7 @@ class TraceCache:
                 self.evict()
                 return recorded
             except OSError as error:
-                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+                if error.errno not in (*paths.DISK_FULL, errno.EACCES):
                     raise
                 self._warn_unusable(f"trace cache {self.root}: {error.strerror}")
         else:

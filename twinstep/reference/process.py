@@ -139,18 +139,19 @@ class OracleProcess:
         if probe.problem:
             raise OracleMissing(probe.problem, probe.mend)
         started += 1
-        with tempfile.NamedTemporaryFile(prefix="twinstep-life-", delete=False) as file:
-            file.write(bytes(LIFE.size))
-            file.flush()
-            self._life = mmap.mmap(file.fileno(), LIFE.size)
-        self._child = ChildProcess.run(
-            lambda descriptor: child_command(fresh_starts.__name__, descriptor, file.name),
-            # The oracle never needs JAX's accelerator; a candidate here may hold it all.
-            os.environ | {"JAX_PLATFORMS": "cpu"},
-        )
-        params = dict(self.subject.contract.params)
-        where = registry.locator(self.subject.env.name)
+        handle, place = tempfile.mkstemp(prefix="twinstep-life-")
         try:
+            with os.fdopen(handle, "r+b") as file:
+                file.write(bytes(LIFE.size))
+                file.flush()
+                self._life = mmap.mmap(file.fileno(), LIFE.size)
+            self._child = ChildProcess.run(
+                lambda descriptor: child_command(fresh_starts.__name__, descriptor, place),
+                # The oracle never needs JAX's accelerator; a candidate here may hold it all.
+                os.environ | {"JAX_PLATFORMS": "cpu"},
+            )
+            params = dict(self.subject.contract.params)
+            where = registry.locator(self.subject.env.name)
             opened = (where, params, twinstep.__file__)
             self._offered = self._ask("open", *opened, limit=SETUP_LIMIT)
         except BaseException:
@@ -158,7 +159,7 @@ class OracleProcess:
             raise
         finally:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(file.name)
+                os.unlink(place)
 
     def _ask(self, method: str, *args: Any, limit: float | None = None) -> Any:
         try:

@@ -22,6 +22,7 @@ import numpy as np
 
 import twinstep
 from twinstep._lib import rpc
+from twinstep._lib.paths import DISK_FULL
 from twinstep.action_mask import is_illegal
 from twinstep.errors import ContractBroken, UserError
 from twinstep.frames import Frame, Start
@@ -227,6 +228,8 @@ def serve(handle: int, life_file: str) -> None:
 def _failure(error: BaseException) -> tuple[str, Any]:
     if isinstance(error, UserError | ContractBroken | NotCallable):
         return "raise", error
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return "raise", OSError(error.errno, error.strerror)  # of the cache's, which has another
     if not isinstance(error, Exception):
         raise error
     return "failed", (f"{type(error).__name__}: {error}", traceback.format_exc())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -66,7 +67,15 @@ def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
             known = ", ".join(_KEYS)
             raise UserError(f"{where}: `{key} = {value!r}` is not understood (known: {known})")
     command = table["command"]
-    words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(map(str, command))
+    except ValueError as error:
+        raise UserError(f"{where}: command {command!r} is no command line ({error})") from error
+    if not words or not words[0].strip():
+        raise UserError(f"{where}: command {command!r} names no program")
+    timeout = float(table.get("timeout", 1800.0))
+    if not 0 < timeout < math.inf:
+        raise UserError(f"{where}: timeout is a number of seconds above 0, not {timeout:g}")
     cost = str(table.get("cost", ""))
     kind, _, target = cost.partition(":")
     if cost and (kind not in ("json", "regex") or not target):
@@ -77,7 +86,7 @@ def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
         except re.error as error:
             raise UserError(f"{where}: {target!r} is no regular expression ({error})") from error
     env, state = (tuple(map(str, table.get(key, ()))) for key in ("env", "state"))
-    return Agent(name, tuple(words), float(table.get("timeout", 1800.0)), cost, env, state)
+    return Agent(name, tuple(words), timeout, cost, env, state)
 
 
 def ask(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fcntl
+import math
 import secrets
 import shutil
 import sys
@@ -24,7 +25,7 @@ from twinstep.repair import agents, loop, sandbox
 from twinstep.repair.attempt import COMMITS, Workbench, branch_of, clear
 from twinstep.repair.boundaries import require_apart
 from twinstep.repair.checks import Checks
-from twinstep.repair.journal import Journal
+from twinstep.repair.journal import NAME, Journal, require_whole
 from twinstep.repair.presets import PRESETS
 from twinstep.repair.prompting import PromptSource
 from twinstep.repair.speedup import Stopwatch
@@ -107,8 +108,13 @@ def _require(settings: dict[str, Any], candidate: CandidateRef, agent: agents.Ag
     if not candidate.edit:
         raise UserError(f"candidate '{candidate.name}' declares no `edit`: nothing may be changed")
     for name in ("tries", "iterations", "episodes", "workers", "check_minutes"):
-        if settings[name] <= 0:
+        if not 0 < settings[name] < math.inf:
             raise UserError(f"--{name.replace('_', '-')} {settings[name]}: must be above 0")
+    for name in ("budget_usd", "hours"):
+        if not 0 <= settings[name] < math.inf:
+            raise UserError(
+                f"--{name.replace('_', '-')} {settings[name]}: a number, 0 for no limit"
+            )
     if settings["optimise"] < 0:
         raise UserError(f"--optimise {settings['optimise']}: 0, or how many tries")
     phases = settings["phases"]
@@ -166,12 +172,16 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _go(folder: Path, repository: Repository, more: int) -> int:
+    require_whole(folder / NAME)
     journal = Journal(folder)
     if more:
         journal.grant(more)
     settings = journal.done("begin", dict)
     env = registry.environment(settings["env"])
-    candidate = next(ref for ref in env.candidates if ref.name == settings["candidate"])
+    candidates = {ref.name: ref for ref in env.candidates}
+    if settings["candidate"] not in candidates:
+        raise registry.unknown(f"candidate of {env.name}", settings["candidate"], candidates)
+    candidate = candidates[settings["candidate"]]
     agent = agents.find(settings["agent"], PRESETS)
     commits = Commits.of(folder / COMMITS, repository, settings["base"])
     place = Workbench(repository.root, commits, folder, candidate, agent, settings["sandbox"])

@@ -95,13 +95,58 @@ def _lines(path: Path) -> list[bytes]:
     return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
+_NUMBER = (int, float)
+#: Kind of an entry -> key -> type of its value. An entry may have further keys.
+_SHAPES: dict[str, dict[str, Any]] = {
+    "begin": {"env": str, "candidate": str, "base": str, "agent": str, "phases": str,
+              "sandbox": bool, "tries": int, "iterations": int, "episodes": int, "workers": int,
+              "check_minutes": _NUMBER, "budget_usd": _NUMBER, "hours": _NUMBER},
+    "try": {"number": int, "base": str, "commit": str, "phase": str, "module": str,
+            "seconds": _NUMBER, "cost": (int, float, type(None)), "lines": dict, "files": list,
+            "outside": list, "damage": list, "leftovers": int, "timed_out": bool},
+    "check": {"commit": str, "files": str, "stage": str, "phase_levels": list, "seeds": str,
+              "isolated": bool, "good": bool, "passed": int, "skipped": int, "failed": list,
+              "why": dict, "trouble": str, "levels": dict, "reports": list, "suspect": str,
+              "seconds": _NUMBER, "traces": str},
+    "undo": {"number": int, "commit": str, "why": str},
+    "regression": {"reports": list, "commit": str},
+    "speed": {"kept": bool, "cells": list, "why": str},
+    "end": {"code": int, "why": str, "commit": str, "files": str},
+    "more": {"tries": int},
+}  # fmt: skip
+
+
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the entries of a journal, [] if there is none; UserError if it cannot be read."""
     try:
-        entries = [json.loads(line) for line in _lines(path)]
+        entries = [json.loads(line, parse_constant=_no_number) for line in _lines(path)]
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} cannot be read ({error})") from error
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
             raise UserError(f"{path} cannot be read (line {number} is no entry): begin a new run")
     return entries
+
+
+def require_whole(path: Path) -> None:
+    """UserError if an entry of a journal lacks what a run or its record needs."""
+    for number, entry in enumerate(read(path), 1):
+        if why := _problem(entry):
+            raise UserError(f"{path} cannot be read (line {number} {why}): begin a new run")
+
+
+def _problem(entry: Any) -> str:
+    shape = _SHAPES.get(str(entry.get("kind"))) if isinstance(entry, dict) else None
+    if shape is None:
+        return "is no entry"
+    for key, kind in shape.items():
+        if not isinstance(entry.get(key, _SHAPES), kind):
+            return f"has no valid `{key}`"
+    lines = entry.get("lines", {"added": 0, "removed": 0})
+    if not all(isinstance(lines.get(name), int) for name in ("added", "removed")):
+        return "has no valid `lines`"
+    return ""
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")

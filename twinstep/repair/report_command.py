@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     folder = find(args.name)
     out = args.out or folder
+    journal.require_whole(folder / journal.NAME)
     record = history.from_entries(folder.name, journal.read(folder / journal.NAME))
     about = metadata.find(record, folder)
     try:

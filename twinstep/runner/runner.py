@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from twinstep._lib.machine import has_accelerator
+from twinstep._lib.said import first_line, trace_of
 from twinstep.contract import Contract, Role
 from twinstep.environment import CandidateRef
 from twinstep.errors import CandidateBroken, UserError
@@ -55,8 +56,8 @@ def broken_by(
     files = {Path(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)}
     if not any(file.is_relative_to(home) for file in files for home in folders if home):
         return None
-    text = f"the candidate raised {type(error).__name__}: {_first_line(error)}"
-    return CandidateBroken(text, "".join(traceback.format_exception(error)))
+    text = f"the candidate raised {type(error).__name__}: {first_line(error)}"
+    return CandidateBroken(text, trace_of(error))
 
 
 def _home(module: str) -> Path | None:
@@ -434,16 +435,12 @@ def _arrays(what: str, named: Mapping[str, Any]) -> dict[str, np.ndarray]:
         try:
             out[path] = np.asarray(value)
         except Exception as error:
-            why = f"{type(error).__name__}: {_first_line(error)}"
+            why = f"{type(error).__name__}: {first_line(error)}"
             raise CandidateBroken(
                 f"{what} gave `{path}` as {_kind(value)} that is no array ({why})",
-                traceback.format_exc(),
+                trace_of(error),
             ) from error
     return out
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def _guard(what: str, act: Callable[[], Any]) -> Any:
@@ -453,8 +450,8 @@ def _guard(what: str, act: Callable[[], Any]) -> Any:
     except (CandidateBroken, KeyboardInterrupt):
         raise
     except BaseException as error:
-        text = f"the candidate cannot {what}: {type(error).__name__}: {_first_line(error)}"
+        text = f"the candidate cannot {what}: {type(error).__name__}: {first_line(error)}"
         # A candidate in its own process sends its traceback along.
-        detail = getattr(error, "detail", None) or traceback.format_exc()
+        detail = getattr(error, "detail", None) or trace_of(error)
         raised = type(error).__name__
         raise CandidateBroken(text, detail, "" if raised in _ENDED else raised) from error

@@ -9,12 +9,12 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
-import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 from twinstep._lib.rpc import serve as serve_requests
+from twinstep._lib.said import text_of, trace_of
 from twinstep.environment import CandidateRef, Variant
 from twinstep.frames import Frame
 from twinstep.project import registry
@@ -131,4 +131,4 @@ def serve_host(handle: int, build: Callable[..., Any]) -> None:
 
 
 def _failure(error: BaseException) -> tuple[str, ...]:
-    return "raised", type(error).__name__, str(error), traceback.format_exc()
+    return "raised", type(error).__name__, text_of(error), trace_of(error)

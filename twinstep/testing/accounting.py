@@ -152,7 +152,7 @@ def count_outcome(pair: dict[str, Any], level: str, outcome: str) -> None:
     """Add an outcome to the counts of a level: `level1`, or `lost` where it is not known."""
     names = ("passed", "failed", "errors", "skipped", "expected_failures")
     held = pair["levels"].setdefault(level, dict.fromkeys(names, 0))
-    held[outcome] += 1
+    held[outcome] = held.get(outcome, 0) + 1  # another plugin may have outcomes of its own
 
 
 def finished(pair: dict[str, Any], complete: bool) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def prctl(option: int, *values: int) -> None:
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     """Mount a file system, or a folder in another place. Raises Refused."""
-    words = [text.encode() if text else None for text in (source, target, kind)]
+    words = [os.fsencode(text) if text else None for text in (source, target, kind)]
     data = options.encode() if options else None
     result = _libc().mount(*words, ctypes.c_ulong(flags), data)
     _require(result, f"mount {kind or source} at {target}")
@@ -83,7 +83,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 
 def detach(target: str) -> None:
     """Take a mounted tree away. Raises Refused."""
-    _require(_libc().umount2(target.encode(), ctypes.c_int(MNT_DETACH)), f"unmount {target}")
+    _require(_libc().umount2(os.fsencode(target), ctypes.c_int(MNT_DETACH)), f"unmount {target}")
 
 
 def protect(target: str, *, writable: bool = False, devices: bool = False) -> None:
@@ -99,7 +99,7 @@ def protect(target: str, *, writable: bool = False, devices: bool = False) -> No
     result = call(
         "mount_setattr",
         ctypes.c_int(_AT_FDCWD),
-        target.encode(),
+        os.fsencode(target),
         ctypes.c_uint(_AT_RECURSIVE),
         ctypes.byref(about),
         ctypes.c_size_t(ctypes.sizeof(about)),
@@ -109,7 +109,7 @@ def protect(target: str, *, writable: bool = False, devices: bool = False) -> No
 
 def pivot_root(new: str, old: str) -> None:
     """Make `new` the root folder; the one before lies at `old` from then on. Raises Refused."""
-    _require(call("pivot_root", new.encode(), old.encode()), "change the root folder")
+    _require(call("pivot_root", os.fsencode(new), os.fsencode(old)), "change the root folder")
 
 
 def limit_capabilities() -> None:
