@@ -124,6 +124,7 @@ def verdict(tmp_path, monkeypatch):
             "sources": verdicts.sources_hash(env._pair.candidate),
             "platform": env.platform,
             "auto_reset": ["off", "same-step"],
+            "levels": {"level2": {}, "level3": {}},
         }
         LOCAL.parent.mkdir(exist_ok=True)
         file = {"versions": versions() | words.pop("versions", {})}
@@ -165,6 +166,8 @@ def test_a_verdict_file_that_is_none_verifies_nothing(verdict, text):
         ({"contract_digest": "0"}, "contract has changed"),
         ({"sources": files_hash([])}, "files have changed"),
         ({"loaded": "0"}, "files have changed"),
+        ({"bridge": "0"}, "the reference's bridge has changed"),
+        ({"levels": {"level3": {}}}, "equal at level 3 alone, not verified: run `twinstep verify"),
         ({"platform": "gpu"}, "not verified on cpu"),
         ({"versions": {"jaxlib": "0.1"}}, f"with jaxlib {versions()['jaxlib']} (verified: 0.1)"),
     ],
@@ -271,7 +274,7 @@ def test_without_a_verdict_the_command_that_makes_one_is_named(tmp_path, monkeyp
     monkeypatch.setattr(verdicts, "_packaged", lambda candidate: [])
     now = twinstep.make("pong-v0").verdict
     assert not now.verified
-    assert "pytest -m level3 --env pong" in now.word
+    assert "twinstep verify pong" in now.word
 
 
 def test_adapters_refuse_the_wrong_kind_of_environment_in_one_line():

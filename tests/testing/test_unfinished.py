@@ -112,7 +112,7 @@ def _finished(truncates, asks_illegal=False, outcome="passed", unvaried=(), **se
         "pair": "p", "imported": False, "dtype": "f", "platform": "cpu", "gates": {"obs": ""},
         "owed": ["lockstep random"], "compared": ["lockstep random"], "level": 3,
         "truncates": truncates, "asks_illegal": asks_illegal, "unvaried": unvaried,
-        "placed_starts": False, "starts": "",
+        "placed_starts": False, "starts": "", "settings": {},
     }  # fmt: skip
     pair = accounting.new_pair(notes)
     accounting.count(pair, notes | {"coverage": _SEEN | seen}, outcome)
@@ -225,7 +225,7 @@ def test_a_worker_that_dies_in_one_test_goes_on_with_the_others(project):
 def test_a_run_that_stops_early_makes_no_pair_equal(project, act, args, neighbour):
     """All that is owed has been compared; the rest of level 3 has not run."""
     _stop(project, "auto_resets[duel-vector-off]", act)
-    args = ("-m", "level3", "--candidate", "vector", *args)
+    args = ("-m", "level3", "--candidate", "vector", "-k", "not users_own_program", *args)
     suite = "rollouts.test_lockstep rollouts.test_shipped"
     run = project.pytest(*FULL, *args, "-p", "stop", suite=suite)
     mine, vector = (run.verdict["pairs"][f"duel-{name}"] for name in ("mine", "vector"))

@@ -15,7 +15,13 @@ from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
 from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import EnvVariant, Pair
-from twinstep.project.source_hash import PACKAGED, PACKAGED_GPU, package_folder, sources_hash
+from twinstep.project.source_hash import (
+    PACKAGED,
+    PACKAGED_GPU,
+    package_folder,
+    sources_below,
+    sources_hash,
+)
 
 _NEEDED = {"verdict", "contract_digest", "platform", "auto_reset"}
 #: The file of pytest's verdict, below the current folder.
@@ -66,6 +72,14 @@ def jax_settings() -> dict[str, str]:
     return {name: str(value) for name, value in given.items() if value != _SETTINGS[name]}
 
 
+def bridge_hash(subject: EnvVariant) -> str:
+    """Return the hash of the reference's bridge, "" where it cannot be found."""
+    try:
+        return sources_below(package_folder(subject.env.oracle.package))
+    except (UserError, OSError):
+        return ""
+
+
 def verdict_of(
     subject: EnvVariant,
     pair: Pair | None,
@@ -94,8 +108,11 @@ def verdict_of(
         path, entry = entries[0]
         found = _judge(entry, label, path, subject, pair.candidate, platform, auto_reset)
         return found if not found.verified else _beyond(found, lanes, settings)
-    command = f"pytest -m level3 --env {subject.env.name}"
-    return Verdict(f"not verified here: run `{command}`", False, label)
+    return Verdict(f"not verified here: run `{_command(subject)}`", False, label)
+
+
+def _command(subject: EnvVariant) -> str:
+    return f"twinstep verify {subject.env.name}"
 
 
 def _judge(
@@ -114,6 +131,11 @@ def _judge(
         word = "not verified: a declared package of the candidate, or its factory, cannot be found"
     elif [entry.get("sources"), entry.get("loaded", loaded)] != [sources_hash(candidate), loaded]:
         word = "not verified: the candidate's files have changed since"
+    elif entry.get("bridge", bridge := bridge_hash(subject)) != bridge:
+        word = "not verified: the reference's bridge has changed since"
+    elif word == "equal" and "level2" not in entry.get("levels", {}):
+        # Episodes alone ask neither other sizes of batches, nor two states, nor `load`.
+        word = f"equal at level 3 alone, not verified: run `{_command(subject)}`"
     elif (others := entry["versions"]) != (ours := versions()):
         changed = [name for name in ours if others.get(name) != ours[name]]
         words = [f"{name} {ours[name]} (verified: {others.get(name)})" for name in changed]

@@ -10,7 +10,7 @@ import numpy as np
 from twinstep.environment import Environment
 from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import Pair
-from twinstep.project.verdicts import jax_settings, sources_hash
+from twinstep.project.verdicts import bridge_hash, jax_settings, sources_hash
 from twinstep.reference.ranges_seen import Ranges, widen
 from twinstep.testing.lab import Lab
 from twinstep.testing.settings import RunSettings
@@ -64,6 +64,7 @@ def facts_of(pair: Pair, seeds: str, imported: bool) -> dict[str, Any]:
         "asks_illegal": subject.contract.masked and not subject.contract.illegal,
         "sources": sources_hash(pair.candidate),
         "loaded": loaded_hash(pair.candidate),
+        "bridge": bridge_hash(subject),
         "seeds": seeds,
         "imported": imported,
     }
