@@ -16,6 +16,7 @@ import pytest
 
 import twinstep
 from twinstep._lib.removal import scratch_folder
+from twinstep.environment import Probe
 from twinstep.errors import UserError
 from twinstep.project import cargo, processes, workspace
 from twinstep.project.commits import FILE, Commits, File
@@ -28,7 +29,7 @@ from twinstep.project.workspace import (
     snapshot,
     with_references,
 )
-from twinstep.repair import agents, checks, command, tamper_check
+from twinstep.repair import agents, attempt, checks, command, loop, tamper_check
 from twinstep.repair.journal import Journal, require_whole
 from twinstep.repair.presets import PRESETS
 from twinstep.testing.reporting import _last_words
@@ -261,6 +262,28 @@ remove(folder)
         if place.parent == Path("/tmp"):
             break
     subprocess.run([sys.executable, "-I", "-c", program], check=True, cwd=tmp_path)
+
+
+def test_no_agent_is_asked_where_the_disk_is_full_or_the_reference_missing(tmp_path, monkeypatch):
+    bench = attempt.Workbench(tmp_path, None, tmp_path, None, None)
+    monkeypatch.setattr(attempt, "ROOM", 1 << 60)
+    with pytest.raises(UserError, match=r"has room for .* free some, then `twinstep repair"):
+        bench.ask(1, {}, "", "", 1.0)
+    probe = Probe({}, "no such library", "pip install it")
+    pair = SimpleNamespace(subject=SimpleNamespace(label="duel", probe=probe))
+    monkeypatch.setattr(command, "_pairs", lambda env, candidate: [pair])
+    with pytest.raises(UserError, match="duel: no such library: pip install it"):
+        command._require_reference(None, None)
+
+
+def test_a_run_without_episodes_does_not_say_verified():
+    assert loop.word_of_success("every check passed") == "verified"
+    made = object.__new__(loop.Loop)
+    made._phases = (1, 2)
+    assert made._asked() == "no episode was played, but every check of phase 1 and 2"
+    assert loop.word_of_success(f"{made._asked()} passed") == "not verified"
+    made._phases = (3,)
+    assert made._asked() == "every check"
 
 
 def test_of_an_endless_log_the_end_is_kept_without_secrets(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 from twinstep._lib.removal import remove, scratch_folder
 from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
 from twinstep.project.commits import Commits, File
 from twinstep.project.repository import git
 from twinstep.project.workspace import (
@@ -29,6 +31,8 @@ from twinstep.walls.view import View
 
 #: The run's own repository, in its folder.
 COMMITS = "commits.git"
+#: Bytes that have to be free before an agent is asked.
+ROOM = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Workbench:
         Changed files that it may edit are committed. Its other changes stay in its folder, which
         is deleted: `outside` names them. `damage` names changed files outside the folder.
         """
+        _require_room(self.run)
         # Behind walls there is nothing else that it could change.
         places = [] if self.sandboxed else tamper_check.watched(self.root, self.run)
         before = tamper_check.states(places)
@@ -130,6 +135,17 @@ class Workbench:
     def restore(self, newest: str, commit: str, message: str) -> str:
         """Commit the files of an earlier commit after the newest; return the new commit."""
         return self.show(self.commits.again(newest, commit, message))
+
+
+def _require_room(run: Path) -> None:
+    """UserError before an agent is paid for a try that the disk cannot hold."""
+    about = os.statvfs(run)
+    left = about.f_bavail * about.f_frsize
+    if left < ROOM:
+        raise UserError(
+            f"{run} has room for {left >> 20} MB, less than the {ROOM >> 20} that a try and its "
+            f"check need: free some, then `twinstep repair --resume {run.name}`"
+        )
 
 
 def branch_of(run: Path) -> str:

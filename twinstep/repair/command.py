@@ -145,6 +145,14 @@ def _pairs(env: Environment, candidate: CandidateRef) -> list[Pair]:
     ]
 
 
+def _require_reference(env: Environment, candidate: CandidateRef) -> None:
+    """UserError where the reference cannot run here: no agent could mend that."""
+    for pair in _pairs(env, candidate):
+        if pair.subject.probe.problem:
+            probe = pair.subject.probe
+            raise UserError(f"{pair.subject.label}: {probe.problem}: {probe.mend}")
+
+
 def _measured(env: Environment, candidate: CandidateRef) -> list[Pair]:
     """Return the pairs that a benchmark measures, or the first pair."""
     pairs = _pairs(env, candidate)
@@ -183,6 +191,7 @@ def _go(folder: Path, repository: Repository, more: int) -> int:
         raise registry.unknown(f"candidate of {env.name}", settings["candidate"], candidates)
     candidate = candidates[settings["candidate"]]
     agent = agents.find(settings["agent"], PRESETS)
+    _require_reference(env, candidate)
     commits = Commits.of(folder / COMMITS, repository, settings["base"])
     place = Workbench(repository.root, commits, folder, candidate, agent, settings["sandbox"])
     verifier = Verifier(
@@ -262,8 +271,8 @@ def _ended(end: loop.RunEnded, folder: Path, checks: Checks, journal: Journal, t
     branch = branch_of(folder)
     if end.code == loop.VERIFIED:
         files = next(e["files"] for e in reversed(journal.entries) if e["kind"] == "end")
-        print(f"verified: {end.why}. Take it over with `git merge {branch}`, whose files have "
-              f"sha256 {files}{trust}")  # fmt: skip
+        print(f"{loop.word_of_success(end.why)}: {end.why}. Take it over with "
+              f"`git merge {branch}`, whose files have sha256 {files}{trust}")  # fmt: skip
         return end.code
     if end.code == loop.PERSON:
         last = [entry for entry in journal.entries if entry["kind"] == "check"][-1]

@@ -104,7 +104,10 @@ class End:
     files: str
 
     def __str__(self) -> str:
-        return f"{ENDS.get(self.code, f'ended with {self.code}')}: {self.why}"
+        word = ENDS.get(self.code, f"ended with {self.code}")
+        if self.code == loop.VERIFIED:
+            word = loop.word_of_success(self.why)
+        return f"{word}: {self.why}"
 
 
 @dataclass(frozen=True)

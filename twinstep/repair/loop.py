@@ -59,6 +59,15 @@ _SHIPPED = Stage((3,), seeds="shipped")
 _TRANSFER = Stage((4,), isolate=False)
 
 
+#: How the end of a run says that it asked less than a verdict needs.
+_NO_EPISODE = "no episode was played"
+
+
+def word_of_success(why: str) -> str:
+    """Return what a run that ended with exit code 0 may call its candidate."""
+    return "not verified" if why.startswith(_NO_EPISODE) else "verified"
+
+
 class RunEnded(Exception):
     """The run is over. code: one of the exit codes; why: a sentence."""
 
@@ -109,12 +118,19 @@ class Loop:
                 if 4 not in self._phases or self._transfers():
                     faster = self._faster()
                     self._require_shipped()
-                    raise RunEnded(VERIFIED, f"every check passed{faster}")
+                    raise RunEnded(VERIFIED, f"{self._asked()} passed{faster}")
         except RunEnded as stop:
             entry = {"code": stop.code, "why": stop.why, "commit": self._commit}
             files = self._bench.commits.digest
             self._journal.done("end", lambda: {**entry, "files": files(self._commit)})
             return stop
+
+    def _asked(self) -> str:
+        """Return what a run's phases have asked: without phase 3 no episode was played."""
+        if 3 in self._phases:
+            return "every check"
+        numbers = " and ".join(map(str, self._phases))
+        return f"{_NO_EPISODE}, but every check of phase {numbers}"
 
     def _modules(self) -> None:
         """Phase 1: repair until level 1 passes as a whole."""

@@ -22,7 +22,7 @@ from typing import Any
 from twinstep.diagnosis import report
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.project import processes
+from twinstep.project import processes, registry
 from twinstep.project.commits import Commits
 from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
@@ -73,15 +73,15 @@ class Stage:
 class Result:
     """The findings of a check.
 
-    tests: id -> outcome. why: id -> message of a failed test. unknown: True if the candidate could
-    not be built, so that nobody knows what it offers. trouble: why the check as a whole is void, ""
-    if it is valid. reports: records, those of lower levels first. verdict: without the run's own
-    part.
+    tests: id -> outcome. why: id -> message of a failed test. unknown: the pairs whose candidate
+    could not be built, so that nobody knows what they offer. trouble: why the check as a whole is
+    void, "" if it is valid. reports: records, those of lower levels first. verdict: without the
+    run's own part.
     """
 
     tests: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
-    unknown: bool = False
+    unknown: tuple[str, ...] = ()
     trouble: str = ""
     reports: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -113,9 +113,12 @@ class Result:
         return encode(self.verdict)
 
     def does_not_apply(self, test: str) -> bool:
-        """Return whether the verdict says that a test is of a method which nobody offers."""
-        name = test.partition("[")[0]
-        return any(
+        """Return whether the verdict says that a test is of a method which nobody offers.
+
+        So are further rows of a check that ran, as of an auto-reset that the candidate lacks.
+        """
+        name, rows = test.partition("[")[0], f"{test.partition('[')[0]}["
+        return any(ran.startswith(rows) for ran in self.tests) or any(
             check.endswith(name)  # the verdict has the file's whole path
             for pair in self.verdict.get("pairs", {}).values()
             for check in pair["does_not_apply"]
@@ -158,7 +161,7 @@ class Verifier:
         compiled = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
         self._bytecode = {} if sandboxed else compiled
         self._expected: dict[tuple[Stage, str], list[str]] = {}
-        self._unknown: dict[tuple[Stage, str], bool] = {}
+        self._unknown: dict[tuple[Stage, str], tuple[str, ...]] = {}
         #: Hash of the traces that the last check left; "" if there was none.
         self.cached = ""
 
@@ -179,9 +182,9 @@ class Verifier:
         if not result.good:
             return result
         missing = sorted(set(self._expect(base, stage)) - result.tests.keys())
-        if missing and not (
-            all(map(result.does_not_apply, missing)) and self._offers_unknown(base, stage)
-        ):
+        # What was known of a pair at the base still has to run.
+        known = [test for test in missing if not self._unknown_at(base, stage, test)]
+        if known or not all(map(result.does_not_apply, missing)):
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             return Result(trouble=f"{missing[0]}{more} did not run", seconds=result.seconds)
         return result
@@ -200,15 +203,24 @@ class Verifier:
             self.cached = cache_hash(self._cache)
         return result
 
-    def _offers_unknown(self, base: str, stage: Stage) -> bool:
-        """Return whether the base's candidate cannot be built.
+    def _labels(self) -> list[str]:
+        """Return the labels of the candidate's pairs."""
+        env = registry.environment(self._env)
+        subjects = registry.subjects(env, {})
+        pairs = [p for one in subjects for p in registry.pairs(one, [self._candidate.name])]
+        return [pair.label for pair in pairs]
+
+    def _unknown_at(self, base: str, stage: Stage, test: str) -> bool:
+        """Return whether a test is of a pair whose candidate cannot be built at the base.
 
         Then the checks of every optional method are collected for it, and a try that offers fewer
         has lost none. Where the base offers a method, a try keeps it.
         """
         if (stage, base) not in self._unknown:
             self._unknown[stage, base] = self._checked(base, base, stage).unknown
-        return self._unknown[stage, base]
+        label = test.partition("[")[2]
+        return any(label == one or label.startswith((f"{one}-", f"{one}]"))
+                   for one in self._unknown[stage, base])  # fmt: skip
 
     @contextlib.contextmanager
     def placed(self, commit: str) -> Iterator[tuple[Path, dict[str, str]]]:
@@ -296,7 +308,7 @@ class Verifier:
         try:
             env |= self._build(project)
         except UserError as error:
-            return Result(trouble=str(error), unknown=True)
+            return Result(trouble=str(error), unknown=tuple(self._labels()))
         args = [*self._arguments(stage), "--nonce", nonce]
         args += ["--verdict", str(out / "verdict.json"), "--report-dir", str(out / "reports")]
         args += ["-n", str(self._workers), "--dist", "loadgroup"] if self._workers > 1 else []
@@ -314,7 +326,7 @@ class Verifier:
             return Result(
                 run["tests"],
                 run["why"],
-                bool(run["unknown"]),
+                tuple(run["unknown"]),
                 reports=_reports(out / "reports", run["why"]),
                 seconds=done.seconds,
                 verdict=verdict,
@@ -322,6 +334,10 @@ class Verifier:
         except (OSError, ValueError, KeyError) as error:
             last = (done.said.strip().splitlines() or ["it printed nothing"])[-1]
             why = f"the run left no verdict (exit code {done.code}: {last}; {type(error).__name__})"
+            if stage.isolate:
+                # No candidate in a process of its own can end the run: it is this machine, and an
+                # agent would be paid for what it cannot mend.
+                raise UserError(f"{stage.name} cannot be checked here: {why}") from error
             return Result(trouble=why, seconds=done.seconds)
 
 
