@@ -29,7 +29,8 @@ from twinstep.project.workspace import (
     snapshot,
     with_references,
 )
-from twinstep.repair import agents, attempt, checks, command, loop, tamper_check
+from twinstep.repair import agents, attempt, checks, command, loop, sandbox, tamper_check
+from twinstep.repair.agent_state import StateCopy
 from twinstep.repair.journal import Journal, require_whole
 from twinstep.repair.presets import PRESETS
 from twinstep.testing.reporting import _last_words
@@ -37,6 +38,7 @@ from twinstep.tests.support import tiny_rust
 from twinstep.tests.support.deep_folder import nested
 from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.scripted_agent import Repaired
+from twinstep.walls.view import variables, walled
 
 
 def never():
@@ -274,6 +276,45 @@ def test_no_agent_is_asked_where_the_disk_is_full_or_the_reference_missing(tmp_p
     monkeypatch.setattr(command, "_pairs", lambda env, candidate: [pair])
     with pytest.raises(UserError, match="duel: no such library: pip install it"):
         command._require_reference(None, None)
+
+
+@needs_namespaces
+def test_of_an_agents_state_a_renewed_key_comes_back_and_nothing_else(tmp_path):
+    """A hook in its settings would be run by its next session, outside all walls."""
+    home, scratch, work = (tmp_path / name for name in ("home", "scratch", "work"))
+    (home / "logs").mkdir(parents=True)
+    key, lone = home / "key.json", tmp_path / "lone.json"
+    key.write_text('{"token": "old"}')
+    lone.write_text('{"token": "old"}')
+    (home / "link").symlink_to(key)
+    scratch.mkdir()
+    work.mkdir()
+    agent = agents.Agent("a", (), state=(str(home), str(lone), str(tmp_path / "none")),
+                         returns=(str(key), str(lone), str(home / "link")))  # fmt: skip
+    state = StateCopy(agent.state, scratch / "state")
+    program = f"""
+import os
+home = {str(home)!r}
+assert open(home + "/key.json").read() == '{{"token": "old"}}'
+for name in ("settings.json", "key.json", "logs/one"):
+    open(os.path.join(home, name), "w").write('{{"token": "new"}}')
+os.unlink(home + "/link"); os.symlink("/etc/passwd", home + "/link")
+open({str(lone)!r}, "w").write("no JSON")
+"""
+    view = sandbox.view_of(scratch, work, tmp_path / "none", state.shown)
+    done = subprocess.run(
+        walled([sys.executable, "-c", program]), env=variables(view), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert key.read_text() == '{"token": "old"}'
+    assert state.give_back(agent.returns) == [str(key)]
+    assert key.read_text() == '{"token": "new"}'
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in home.iterdir()) == ["key.json", "link", "logs"]
+    assert not list((home / "logs").iterdir())
+    assert lone.read_text() == '{"token": "old"}'
+    assert state.give_back(agent.returns) == []
 
 
 def test_a_run_without_episodes_does_not_say_verified():

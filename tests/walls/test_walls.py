@@ -323,7 +323,7 @@ def test_its_end_of_a_pipe_is_its_own():
 
 
 def test_a_wall_that_cannot_be_built_is_told_and_nothing_runs(tmp_path):
-    child = _start("print('ran')", write=("/proc/1/mem",))
+    child = _start("print('ran')", cwd="/etc/ld.so.cache/x")  # below a file
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (UNBUILT, "")
     assert err.startswith("walls: ")

@@ -33,7 +33,8 @@ class Agent:
         prompt comes on standard input. timeout: seconds for one try. cost: place of the dollars in
         its output, `json:total_cost_usd` (a key of the last JSON object) or `regex:...` (the last
         match's first group); "" if there is none. env: names of variables it needs. state: files
-        and folders of its own state, which it may write to in a sandbox.
+        and folders of its own state, of which it gets a copy behind walls. returns: JSON files
+        among these that it may renew, as its key.
     """
 
     name: str
@@ -42,11 +43,12 @@ class Agent:
     cost: str = ""
     env: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
+    returns: tuple[str, ...] = ()
 
 
 _KEYS = {
     "command": (str, list), "timeout": (int, float), "cost": (str,),
-    "env": (list,), "state": (list,),
+    "env": (list,), "state": (list,), "returns": (list,),
 }  # fmt: skip
 
 
@@ -85,8 +87,8 @@ def find(name: str, presets: Mapping[str, Mapping[str, Any]]) -> Agent:
             re.compile(target)
         except re.error as error:
             raise UserError(f"{where}: {target!r} is no regular expression ({error})") from error
-    env, state = (tuple(map(str, table.get(key, ()))) for key in ("env", "state"))
-    return Agent(name, tuple(words), timeout, cost, env, state)
+    lists = (tuple(map(str, table.get(key, ()))) for key in ("env", "state", "returns"))
+    return Agent(name, tuple(words), timeout, cost, *lists)
 
 
 def ask(

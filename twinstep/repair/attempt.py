@@ -26,6 +26,7 @@ from twinstep.project.workspace import (
     with_references,
 )
 from twinstep.repair import sandbox, tamper_check
+from twinstep.repair.agent_state import StateCopy
 from twinstep.repair.agents import Agent, ask
 from twinstep.walls.view import View
 
@@ -93,7 +94,10 @@ class Workbench:
             more = {f"TWINSTEP_{name.upper()}": value for name, value in about.items()}
             more |= {"TWINSTEP_CACHE": str(project / ".twinstep" / "cache")}
             more |= {"PYTHONPATH": import_path(project), "PYTHONDONTWRITEBYTECODE": "1"}
-            ended, cost = ask(self.agent, prompt, project, log, more, limit, self._view(project))
+            state = StateCopy(self.agent.state if self.sandboxed else (), scratch / "state")
+            view = self._view(project, state)
+            ended, cost = ask(self.agent, prompt, project, log, more, limit, view)
+            state.give_back(self.agent.returns)
             try:
                 after = snapshot(folder, files_before)
                 touched = changed(files_before, after)
@@ -126,11 +130,11 @@ class Workbench:
             "lines": self.commits.lines(commit, new_commit),
         }
 
-    def _view(self, project: Path) -> Callable[[Path], View] | None:
+    def _view(self, project: Path, state: StateCopy) -> Callable[[Path], View] | None:
         """Return the function from the prompt's file to what the agent sees; None for no walls."""
         if not self.sandboxed:
             return None
-        return partial(sandbox.view_of, self.run.parent, project, state=self.agent.state)
+        return partial(sandbox.view_of, self.run.parent, project, state=state.shown)
 
     def restore(self, newest: str, commit: str, message: str) -> str:
         """Commit the files of an earlier commit after the newest; return the new commit."""

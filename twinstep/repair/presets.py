@@ -18,24 +18,28 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "cost": "json:total_cost_usd",
         "env": ["ANTHROPIC_API_KEY"],
         "state": ["~/.claude", "~/.claude.json"],
+        "returns": ["~/.claude/.credentials.json"],
     },
     # 0.169: reports tokens, no dollars. Without a network it retries for minutes.
     "codex": {
         "command": "codex exec --sandbox workspace-write --json -",
         "env": ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY"],
         "state": ["~/.codex"],
+        "returns": ["~/.codex/auth.json"],
     },
     # 0.61: no edits in an unknown folder without --skip-trust; reports tokens.
     "gemini": {
         "command": "gemini --output-format json --approval-mode yolo --skip-trust",
         "env": ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         "state": ["~/.gemini"],
+        "returns": ["~/.gemini/oauth_creds.json"],
     },
     # 1.18: reports the cost of each step, but no sum.
     "opencode": {
         "command": "opencode run --format json --auto -f {prompt} 'Do what the file asks.'",
         "env": ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
         "state": ["~/.local/share/opencode", "~/.config/opencode", "~/.cache/opencode"],
+        "returns": ["~/.local/share/opencode/auth.json"],
     },
     # 0.86: edits only; it runs no command under --yes-always. Its sum is a running one.
     "aider": {

@@ -25,21 +25,22 @@ def require() -> None:
         )
 
 
-def view_of(runs: Path, folder: Path, prompt: Path, state: Sequence[str]) -> View:
+def view_of(runs: Path, folder: Path, prompt: Path, state: Sequence[tuple[str, str]] = ()) -> View:
     """Return the view of an agent that works in a folder.
 
-    Everything is read-only but its folder, a /tmp of its own and the files of its own state
-    (`state`, "~" for the home folder). The folder of runs is empty except for its folder and the
-    prompt, so that the secret of hidden seeds does not exist for it. The sockets of the machine's
-    services do not either. The network and the user's other readable files stay: an agent has to
-    reach its model, and reads its key from its own state.
+    Everything is read-only but its folder, a /tmp of its own and the copies of its own state
+    (`state`: a copy, and the place where it finds it). The folder of runs is empty except for its
+    folder and the prompt, so that the secret of hidden seeds does not exist for it. The sockets of
+    the machine's services do not either. The network and the user's other readable files stay: an
+    agent has to reach its model.
     """
     # Python and this package stay visible where they lie in /tmp.
     own = [sys.prefix, sys.base_prefix, *twinstep.__path__, str(prompt)]
     return View(
         read=("/", *own, os.path.realpath("/etc/resolv.conf")),
         hide=(str(runs), "/run"),
-        write=(str(folder), *(os.path.expanduser(name) for name in state)),
+        write=(str(folder), *(copy for copy, _ in state)),
+        moved=tuple(state),
         cwd=str(folder),
         network=True,
         devices=tuple(map(str, Path("/dev").glob("nvidia*"))),

@@ -16,6 +16,8 @@ _CREATE_VERSION = 1
 _RULE_PATH_BENEATH = 1
 _READ_FILE, _READ_DIR, _EXECUTE = 1 << 2, 1 << 3, 1 << 0
 _IOCTL_DEV = 1 << 15
+#: What a rule for a file may allow: to run, write, read, cut it, and control a device.
+_OF_FILES = 0b111 | 1 << 14 | _IOCTL_DEV
 #: ABI -> bits of access to files that it knows: 13 at first, then refer, truncate, ioctl_dev.
 _FILES = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 #: Bind and connect of TCP, from ABI 4 on.
@@ -81,7 +83,7 @@ def restrict(write: Sequence[str], network: bool) -> None:
 def _allow(handle: int, path: str, bits: int) -> None:
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        rule = _Beneath(bits, place)
+        rule = _Beneath(bits if os.path.isdir(path) else bits & _OF_FILES, place)
         result = kernel.call(
             "landlock_add_rule",
             ctypes.c_int(handle),
