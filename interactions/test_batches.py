@@ -15,6 +15,8 @@ STEPS = 40
 FEW = 4
 #: Steps in batches of drawn sizes, and those for which frames are held.
 DRAWN, HELD = 8, 300
+#: Steps of one process in the long proof.
+LONG = 100_000
 
 
 def _plan(lab, steps=STEPS, name="batches"):
@@ -203,6 +205,20 @@ def test_a_state_that_waits_for_hundreds_of_steps_plays_on_as_before(twinstep_la
     _, got = runner.step_loop(state, actions[half:])
     rest = {path: values[half + 1 :] for path, values in want.items()}
     twinstep_lab.require_same(rest, got, ("played on", "after other games"), first=half + 1)
+
+
+@pytest.mark.slow
+def test_after_a_hundred_thousand_steps_it_plays_as_at_first(twinstep_lab):
+    """A counter that overflows, a table that fills up: a process of a trainer runs for days."""
+    starts, actions = _plan(twinstep_lab)
+    runner, contract = twinstep_lab.runner, twinstep_lab.contract
+    want = _play(runner, starts, actions)
+    _, window = _plan(twinstep_lab, min(WINDOW, contract.horizon), "other actions")
+    for _ in range(-(-LONG // len(window))):
+        state, _ = runner.reset(starts)
+        runner.rollout(state, window)
+    got = _play(runner, starts, actions)
+    twinstep_lab.require_same(want, got, ("at first", f"after {LONG:,} steps"))
 
 
 @pytest.mark.needs("candidate.copy")

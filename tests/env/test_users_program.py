@@ -7,6 +7,8 @@ import pytest
 from twinstep.tests.support.namespaces import GIVEN, needs_namespaces
 from twinstep.tests.support.project_folder import RIGHT, Project
 
+pytestmark = pytest.mark.e2e
+
 #: How a candidate may see that it is checked; each is True in the checks of a run.
 TELLS = {
     "modules": "{'pytest', 'twinstep.runner.server', 'twinstep.env.server'} & sys.modules.keys()",
@@ -58,6 +60,38 @@ def test_a_candidate_that_sees_a_check_differs_in_a_users_program_alone(project)
     failed = {line.split()[1].split("::")[1] for line in run.text.splitlines()
               if line.startswith("FAILED ")}  # fmt: skip
     assert failed == {f"{TEST}[duel-{name}-off]" for name in TELLS}
+
+
+TWO = """
+import dataclasses
+from twinstep.environment import Parameter, Variant
+from twinstep.tests.toys.duel import DUEL
+
+TWO = dataclasses.replace(
+    DUEL, parameters=(Parameter("two", 0, "the same rules"),),
+    variants=(Variant("one", {}), Variant("other", {"two": 1})),
+)
+"""
+
+
+def test_a_candidate_that_keeps_its_variant_for_all_differs_beside_another(tmp_path, toy_cache):
+    """Each is right in a process of its own, and so in every other check behind walls."""
+    text = PYPROJECT.replace("twinstep.tests.toys.duel:DUEL", "fastduel.two:TWO")
+    project = Project(tmp_path / "project", toy_cache, text.replace("honest", "mine"))
+    (project.package / "two.py").write_text(TWO)
+    declared = project.package / "declared.py"
+    declared.write_text(declared.read_text().replace("MINE", "HONEST"))
+    source = project.rules.read_text()
+    last = "global LAST\n        LAST = contract.params['two']\n        self.contract = contract"
+    source = source.replace("self.contract = contract", last).replace(
+        RIGHT, SHIPPED.replace("(not CHECKED)", "(LAST != self.contract.params['two'])")
+    )
+    project.rules.write_text(source)
+    words = ("-m", "level3", "--isolate", "--candidate", "mine", "--episodes", "24")
+    run = project.pytest(*words, suite="rollouts")
+    failed = {line.split("::")[1].split()[0] for line in run.text.splitlines()
+              if line.startswith("FAILED ")}  # fmt: skip
+    assert failed == {f"{TEST}[duel@{name}-mine-off]" for name in ("one", "other")}, run.text
 
 
 #: What goes wrong in a program, and what is said.

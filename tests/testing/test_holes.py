@@ -105,6 +105,17 @@ def test_a_size_that_somebody_uses_is_asked_for(tmp_path, toy_cache, size, word)
     assert entry["batches"] == ([size] if word != "differs" else [])
 
 
+@pytest.mark.e2e
+def test_what_is_wrong_after_many_steps_is_found_by_the_long_proof(tmp_path, toy_cache):
+    ran = Ran(
+        _project(tmp_path, toy_cache), "duel", "--candidate", "wrongaftermanysteps",
+        "--candidate", "vector", "-m", "level2 and slow", suite="interactions.test_batches",
+    )  # fmt: skip
+    long = "test_after_a_hundred_thousand_steps_it_plays_as_at_first"
+    assert ran.tests("duel-wrongaftermanysteps") == {long}
+    assert ran.tests("duel-vector", "") == {long}
+
+
 @pytest.mark.parametrize("name", ["vector", "saves"])
 def test_the_right_candidates_beside_them_are_equal(duel, name):
     assert duel.word(f"duel-{name}") == "equal", duel.run.text

@@ -123,6 +123,17 @@ class Saves(duel.Vector):
         return self._frame(values, key, np.zeros((len(key), 2), np.float32))
 
 
+class WrongAfterManySteps(duel.Vector):
+    """Planted: after 20,000 calls in one process every step pays one point more."""
+
+    _calls = 0
+
+    def step(self, state, actions):
+        self._calls += 1
+        state, frame = super().step(state, actions)
+        return state, frame._replace(reward=frame.reward + np.float32(self._calls > 20_000))
+
+
 class SavesOneStoneLess(Saves):
     """Planted: what it shows of a state, and so what is saved, lacks a stone."""
 
@@ -285,7 +296,7 @@ DUEL = dataclasses.replace(
     candidates=_refs(
         duel.Vector, duel.WrongMask, RightInRollout, RightInTwoBatches, WrongInOneBatch,
         WrongInOddBatches, WrongInAThousand, OneGame, OneGamePerSeeds, PoolOfStates,
-        Saves, SavesOneStoneLess, RingOfBuffers, NoWord0,
+        WrongAfterManySteps, Saves, SavesOneStoneLess, RingOfBuffers, NoWord0,
         NoWord1, NoHighBit, NoMiddleBit, OneBuffer, OneBufferWrongMask, RaisesInCopy, SkipsInCopy,
     ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """A candidate as a user plays it: a short program in a fresh process, read from its standard input.
 
-It overwrites what it was given, as code that scales observations in place does. Nothing of the
-suite is imported there, its command line is `python -`, and its folder is the project's: a
-candidate that behaves by the rules only where it finds a check finds none.
+It overwrites what it was given, as code that scales observations in place does, and begins another
+variant beside. Nothing of the suite is imported there, its command line is `python -`, and its
+folder is the project's: a candidate that is right only where it finds a check finds none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import base64
 import contextlib
 import io
 import os
+import random
 import select
 import signal
 import subprocess
@@ -62,6 +63,8 @@ data = np.load(io.BytesIO(base64.b85decode({data!r})))
 env = twinstep.make({id!r}, {backend!r}, auto_reset={auto_reset!r}, **{params!r})
 state, step = env.reset(data["seeds"])
 save("obs", step.obs)
+for params in {others!r}:
+    twinstep.make({id!r}, {backend!r}, auto_reset="off", **params).reset(lanes=3)
 actions = np.asfortranarray(data["actions"])
 for begin in range(0, len(actions), {window}):
     state, step = env.rollout(state, actions[begin : begin + {window}])
@@ -95,6 +98,7 @@ class UsersProgram:
             backend=pair.candidate.name,
             auto_reset=auto_reset,
             params=dict(pair.subject.variant.params),
+            others=_others(pair),
             window=window,
         )
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the program
@@ -176,6 +180,20 @@ class UsersProgram:
         said = self._errors.read(_SAID).decode(errors="replace").strip()
         last = f": {said.splitlines()[-1][:300]}" if said else ""
         return CandidateBroken(f"a user's program of it {what}{last}", said)
+
+
+def _others(pair: Pair) -> list[dict[str, Any]]:
+    """Return the parameters of another variant, drawn anew: it begins in the same process."""
+    if pair.candidate.slow_to_compile:
+        return []
+    own, name = pair.subject.contract.params, pair.candidate.name
+    variants = [
+        dict(variant.params)
+        for variant in pair.subject.env.variants
+        if pair.subject.env.params(variant.params) != own
+        and (not variant.candidates or name in variant.candidates)
+    ]
+    return random.SystemRandom().sample(variants, min(1, len(variants)))
 
 
 def _started(pair: Pair, apart: bool, errors: Any) -> subprocess.Popen[bytes]:
