@@ -26,6 +26,16 @@ def duel(tmp_path, monkeypatch):
     return replace(env, oracle=oracle), mine
 
 
+@pytest.mark.parametrize("name", ["declared.py", "__init__.py"])
+def test_a_candidates_own_declaration_is_the_judges_with_what_lies_around_it(duel, name):
+    """`edit="fastduel/*"` is natural where the package holds the declaration too."""
+    _, mine = duel
+    env = registry.environment("duel")
+    require_apart(env, mine)
+    with pytest.raises(UserError, match=f"fastduel/{name} is imported by what judges 'mine'"):
+        require_apart(env, replace(mine, edit=("fastduel/rules.py", f"fastduel/{name}")))
+
+
 @pytest.mark.parametrize("name", ["oracle.py", "tables.py", "__init__.py"])
 def test_what_the_judge_imports_may_not_be_edited(duel, name):
     env, mine = duel

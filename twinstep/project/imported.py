@@ -16,7 +16,7 @@ import twinstep
 from twinstep._lib.python_source import parsed
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.project.registry import load_object
+from twinstep.project.registry import called
 from twinstep.project.source_hash import all_files, hash_of, package_folder
 
 #: What of this package is an environment's, and so a part of a candidate that imports it.
@@ -50,7 +50,7 @@ def loaded_hash(candidate: CandidateRef) -> str:
         found = map(Path, imported(python, is_known))
         whole = {*own, *found, *(file for file in factory if not has_version(file))}
         rows = sorted((name_of(file), hash_of([("", file)])) for file in whole)
-        built = load_object(candidate.build)() if candidate.build else ""
+        built = called(candidate, candidate.build) if candidate.build else ""
         others = _versions_of(foreign)
     except (UserError, ImportError, OSError):
         return ""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from twinstep.environment import CandidateRef
 from twinstep.errors import UserError
-from twinstep.project.registry import load_object
+from twinstep.project.registry import called
 
 
 def matching(glob: str) -> list[Path]:
@@ -135,7 +135,7 @@ def sources_hash(candidate: CandidateRef) -> str:
     """Return the hash of what makes up a candidate here: its packages and its compiled part."""
     try:
         hashed = files_hash([package_folder(name) for name in candidate.packages])
-        return hashed + (load_object(candidate.build)() if candidate.build else "")
+        return hashed + (called(candidate, candidate.build) if candidate.build else "")
     except (UserError, ImportError):
         return ""
 

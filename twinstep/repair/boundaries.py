@@ -25,7 +25,7 @@ def require_apart(env: Environment, candidate: CandidateRef) -> None:
         env.contract.__module__,
         env.oracle.factory,
         env.oracle.probe,
-        candidate.probe,
+        registry.locator_of_candidate(env.name, candidate.name),
     ]
     own = [place for name in names if name for place in seen(name.partition(":")[0], whole=False)]
     files = [*own, *imported(own, below([*installed(), *twinstep.__path__]))]

@@ -19,7 +19,7 @@ from twinstep._lib.spawn import child_command
 from twinstep.testing.applicability import gather, plain
 from twinstep.testing.harness import Harness
 from twinstep.testing.selection import Selection, choose
-from twinstep.testing.settings import RunSettings
+from twinstep.testing.settings import RunSettings, keep_apart
 
 #: Seconds after which nothing is known: then every check is collected, and says what hangs.
 LIMIT = 300
@@ -42,6 +42,7 @@ def ask(selection: Selection, isolate: bool, oracles: bool) -> Mapping[str, Any]
 def serve(_: int, answer: str, request: str) -> None:
     """Run in the child: write the facts to the file `answer`."""
     asked = json.loads(request)
+    keep_apart(asked["isolate"])
     harness = Harness(RunSettings(isolate=asked["isolate"]))
     try:
         pairs = choose(Selection(**asked["selection"])).pairs

@@ -32,7 +32,7 @@ from twinstep.testing.options import names_the_suite
 from twinstep.testing.plugin import TAKEN
 from twinstep.testing.run import OFFERS, RUN, Run
 from twinstep.testing.selection import Selection, choose
-from twinstep.testing.settings import RunSettings
+from twinstep.testing.settings import RunSettings, keep_apart
 from twinstep.walls.standing import standing
 
 MARKERS = {
@@ -77,12 +77,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the oracles."""
+    keep_apart(False)
     if (run := config.stash.get(RUN, None)) is not None:
         run.harness.close()
 
 
 def _opened(config: pytest.Config) -> Run:
     option = config.option
+    keep_apart(option.twinstep_isolate)
     if option.twinstep_episodes < 1:
         raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
     for size in option.twinstep_batch_sizes or ():

@@ -38,3 +38,13 @@ class RunSettings:
 def in_ci() -> bool:
     """Whether a missing oracle must be an error."""
     return os.environ.get("CI", "").lower() in ("true", "1")
+
+
+def keep_apart(isolate: bool) -> None:
+    """Call candidates' probes and the hashes of their builds behind walls, or here as usual."""
+    from twinstep.project import registry
+
+    how = None
+    if isolate:
+        from twinstep.runner.apart import called as how
+    registry.call_candidates_by(how)
