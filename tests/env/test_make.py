@@ -1,5 +1,6 @@
 """`twinstep.make`: wrong names end in one line, a verdict goes stale, names decode."""
 
+import io
 import json
 
 import jax
@@ -98,6 +99,39 @@ def test_a_saved_state_of_other_parameters_is_refused():
             one.restore(wrong)
 
 
+def _packed(**changes):
+    """Return a saved state of two lanes with arrays replaced, left out (None) or added."""
+    env = twinstep.make("pong-v0")
+    state, _ = env.reset(lanes=2)
+    with np.load(io.BytesIO(env.save(state))) as file:
+        arrays = dict(file) | changes
+    out = io.BytesIO()
+    np.savez(out, **{name: value for name, value in arrays.items() if value is not None})
+    return env, out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"state.tick": None}, "`tick` is missing"),
+        ({"state.tick": np.zeros(3, np.int32)}, r"`tick` is int32\[3\], expected i\[2\]"),
+        ({"state.tick": np.zeros(2)}, r"`tick` is float64\[2\]"),
+        ({"state.other": np.zeros(2)}, "`other` is no field"),
+        ({"seed": np.zeros((3, 2), np.uint32)}, "seeds and ends do not fit"),
+        ({"ended": np.zeros(3, bool)}, "do not fit"),
+        ({"ended": np.array(False)}, "do not fit"),
+        ({"head": np.frombuffer(b"[" * 100_000, np.uint8)}, "is not a saved state"),
+        ({"head": np.frombuffer(b'{"schema": 1}', np.uint8)}, "the state is of None"),
+    ],
+)
+def test_a_saved_state_that_is_none_is_one_line(changes, says):
+    env, data = _packed()
+    env.restore(data)
+    env, data = _packed(**changes)
+    with pytest.raises(UserError, match=says):
+        env.restore(data)
+
+
 def test_the_reference_itself_can_be_made():
     need(upstream.probe({}))
     env = twinstep.make("pong-v0", "oracle")
@@ -149,6 +183,8 @@ def test_a_verdict_holds_for_what_was_verified_and_for_nothing_else(verdict):
     [
         "", "[]", "null", "7", "{", '{"pairs": []}', '{"pairs": {"pong@fs8-jax": 3}}',
         '{"pairs": {"pong@fs8-jax": {}}}', '{"pairs": {"pong@fs8-jax": {"verdict": 3}}}',
+        '{"pairs": {"pong@fs8-jax": {"verdict": "equal", "contract_digest": "", "platform": "",'
+        ' "auto_reset": null}}}',
         '{"versions": 3, "pairs": {"pong@fs8-jax": {"verdict": "equal"}}}', "[" * 100_000,
     ],
 )  # fmt: skip

@@ -179,11 +179,17 @@ def _full(path, data):
 def test_the_answers_unused_for_longest_go_first_and_none_in_use(asked):
     folder = answers.filed_in()
     folder.mkdir(parents=True)
-    for name, age in (("old", 9e4), ("older", 1e5), ("new", 0)):
-        (folder / name).write_bytes(bytes(100))
-        used = (folder / name).stat().st_mtime - age
-        os.utime(folder / name, (used, used))
+    named = {"old": "0" * 40, "older": "1" * 40, "new": "2" * 40, "mine": "thesis.tex"}
+    for name, age in (("old", 9e4), ("older", 1e5), ("new", 0), ("mine", 1e6)):
+        path = folder / named[name]
+        path.write_bytes(bytes(100))
+        used = path.stat().st_mtime - age
+        os.utime(path, (used, used))
+
+    def left():
+        return {name for name, file in named.items() if (folder / file).exists()}
+
     answers.evict(250)
-    assert {path.name for path in folder.iterdir()} == {"old", "new"}
+    assert left() == {"old", "new", "mine"}
     answers.evict(0)
-    assert {path.name for path in folder.iterdir()} == {"new"}
+    assert left() == {"new", "mine"}, "a user's own file is no answer"

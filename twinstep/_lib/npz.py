@@ -26,7 +26,7 @@ def head_of(arrays: dict[str, np.ndarray], not_so: str) -> dict[str, Any]:
     """Remove the JSON object named `head` from the arrays and return it."""
     try:
         head = json.loads(arrays.pop("head").tobytes())
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, RecursionError) as error:
         raise UserError(f"{not_so} ({error})") from error
     if not isinstance(head, dict):
         raise UserError(f"{not_so} (its head is no object)")

@@ -168,6 +168,10 @@ def _entry(path: Path, label: str) -> Mapping[str, Any] | None:
         verdict = json.loads(path.read_text())
         entry = {**verdict["pairs"][label], "versions": dict(verdict.get("versions", {}))}
         whole = entry.keys() >= _NEEDED and isinstance(entry["verdict"], str)
+        whole = whole and isinstance(entry["auto_reset"], list)
+        whole = whole and isinstance(entry.get("levels", {}), dict)
+        whole = whole and all(isinstance(n, int) for n in entry.get("batches", []))
+        whole = whole and isinstance(entry.get("settings", {}), dict)
         if not whole or entry["verdict"].startswith("not verified"):
             return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

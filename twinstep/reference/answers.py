@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -32,6 +33,7 @@ FILED = frozenset(("call", "fresh", "places", "steps", "restarts", "replays", "h
 #: The most bytes of filed answers; those unused for longest go first, none of the last hour.
 LIMIT = 2e9
 _IN_USE = 3600.0
+_NAME = re.compile(r"[0-9a-f]{40}")
 #: An answer of more bytes than this, unpacked, is asked again instead.
 _LARGEST = 256e6
 
@@ -138,6 +140,8 @@ def evict(limit: float = LIMIT) -> None:
     found, now = [], time.time()
     with contextlib.suppress(OSError):
         for entry in os.scandir(filed_in()):
+            if not _NAME.fullmatch(entry.name):  # somebody else's
+                continue
             about = entry.stat()
             found.append((about.st_mtime, about.st_size, entry.path))
     total = sum(size for _, size, _ in found)
