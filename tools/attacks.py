@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
+
+from twinstep._lib.removal import scratch_folder
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +21,10 @@ ROOT = Path(__file__).parents[1]
 def passes(test: str) -> bool:
     """Return whether a test passes."""
     words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", ""]
-    return not subprocess.run([*words, test], cwd=ROOT, capture_output=True, check=False).returncode
+    # Without its defence a test may leave what pytest cannot remove.
+    with scratch_folder("twinstep-attacks-", Path(tempfile.gettempdir())) as base:
+        words += ["--basetemp", str(base / "t"), test]
+        return not subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode
 
 
 def changed(file: str) -> bool:
