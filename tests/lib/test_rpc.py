@@ -109,6 +109,26 @@ def test_an_answer_that_came_in_part_is_read_to_its_end_before_the_next():
     child.kill()
 
 
+def _floods(pipe):
+    """Answer one request, and the second with the answer to the first, over and over."""
+    first = pipe.recv_bytes()
+    pipe.send_bytes(first)
+    pipe.recv_bytes()
+    while True:
+        pipe.send_bytes(first)
+        time.sleep(0.05)
+
+
+def test_old_answers_do_not_put_off_the_limit():
+    child = ChildProcess.spawn(_floods)
+    child.ask("first", limit=60)
+    begin = time.monotonic()
+    with pytest.raises(Silent):
+        child.ask("second", limit=0.5)
+    assert time.monotonic() - begin < 20
+    child.kill()
+
+
 def test_a_child_that_stops_amid_an_answer_is_silent():
     child = ChildProcess.spawn(_slowly)
     child.ask("first", limit=60)

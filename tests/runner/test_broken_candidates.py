@@ -22,6 +22,7 @@ SAYS = {
     "missingfield": "* gave no `state.left`, which the contract compares",
     "extrafield": "* gave `state.luck`, which the contract does not name",
     "raggedfield": "* gave `acting` as a list that is no array (ValueError: *)",
+    "masked": "* gave `obs` as a MaskedArray, expected a plain ndarray",
     "noframe": "* returned a dict, not a Frame",
     "nostate": "* gave `state` as None, not named arrays",
     "framealone": "step returned a Frame, not a state and a Frame",

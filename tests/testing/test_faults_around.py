@@ -62,6 +62,18 @@ def test_an_exception_of_any_text_is_a_short_line(tmp_path, toy_cache, act, word
     assert len(run.text) < 50_000
 
 
+def test_a_candidate_that_ends_pytest_differs_and_so_does_the_exit_code(tmp_path, toy_cache):
+    """In a part of the suite whose calls nothing else guards."""
+    project = Project(tmp_path / "project", toy_cache)
+    text = project.rules.read_text()
+    ends = "import pytest\n        pytest.exit('all is well', 0)\n        values, key = state"
+    project.rules.write_text(text.replace("values, key = state", ends))
+    run = project.pytest("--candidate", "mine", "-m", "level3", suite="rollouts.test_shipped")
+    assert run.code == 1, run.text
+    assert run.verdict["pairs"]["duel-mine"]["verdict"] == "differs"
+    assert "raised Exit: all is well" in run.text
+
+
 def test_where_no_file_can_grow_it_is_said_and_nobody_is_blamed(tmp_path, toy_cache):
     """Neither the cache nor the temporary folder takes a recording: as on a full disk."""
     project = Project(tmp_path / "project", tmp_path / "cache")

@@ -44,6 +44,12 @@ class RaggedField(duel.Vector):
         return super()._frame(values, key, reward)._replace(acting=[[True], [True, False]])
 
 
+class Masked(duel.Vector):
+    def _frame(self, values, key, reward):
+        frame = super()._frame(values, key, reward)
+        return frame._replace(obs=np.ma.masked_array(frame.obs, mask=frame.obs > 0))
+
+
 class NoFrame(duel.Vector):
     def _frame(self, values, key, reward):
         return super()._frame(values, key, reward)._asdict()
@@ -175,9 +181,9 @@ class NotANumber32(NotANumber):
 
 _HERE = "twinstep.tests.toys.broken"
 _BROKEN = (
-    WrongShape, WrongDtype, MissingField, ExtraField, RaggedField, NoFrame, NoState, FrameAlone,
-    Nothing, ShortRollout, RaisesInFactory, RaisesInReset, RaisesInStep, RaisesInRollout,
-    WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
+    WrongShape, WrongDtype, MissingField, ExtraField, RaggedField, Masked, NoFrame, NoState,
+    FrameAlone, Nothing, ShortRollout, RaisesInFactory, RaisesInReset, RaisesInStep,
+    RaisesInRollout, WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
     SaysGpu, Wider, Half,
 )  # fmt: skip
 DUEL = dataclasses.replace(

@@ -136,10 +136,12 @@ class ChildProcess:
         can be asked again.
         """
         self._number += 1
+        # One end for all of it: older answers, one a second, would put it off for ever.
+        ends = None if limit is None or beat is not None else time.monotonic() + limit
         try:
             self._send(_NUMBER.pack(self._number) + self._codec.encode(request))
             while True:
-                data = self._receive(limit, beat)
+                data = self._receive(limit, beat, ends)
                 if len(data) < _NUMBER.size:
                     raise ValueError("it has no number")
                 (number,) = _NUMBER.unpack_from(data)
@@ -170,15 +172,17 @@ class ChildProcess:
         beat: reads a value that changes while the child works; the limit then counts from the
         latest change.
         """
-        return self._codec.decode(self._receive(limit, beat))
+        ends = None if limit is None or beat is not None else time.monotonic() + limit
+        return self._codec.decode(self._receive(limit, beat, ends))
 
-    def _receive(self, limit: float | None, beat: Callable[[], Any] | None) -> memoryview:
+    def _receive(
+        self, limit: float | None, beat: Callable[[], Any] | None, ends: float | None
+    ) -> memoryview:
         """Return the next message's bytes, framed as multiprocessing's connections do.
 
         What has come so far is kept if an exception ends the wait, and each wait has its limit
         even in the middle of a message: a child may stop there.
         """
-        ends = None if limit is None or beat is not None else time.monotonic() + limit
         try:
             self._fill(4, limit, beat, ends)
             (size,) = struct.unpack_from("!i", self._unread)

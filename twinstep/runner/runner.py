@@ -432,6 +432,10 @@ def _text(shape: tuple[int, ...], leading: tuple[int, ...]) -> str:
 def _arrays(what: str, named: Mapping[str, Any]) -> dict[str, np.ndarray]:
     out = {}
     for path, value in named.items():
+        if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+            # Its arithmetic is another one for whoever uses it, and its numbers alone are compared.
+            kind = type(value).__name__
+            raise CandidateBroken(f"{what} gave `{path}` as a {kind}, expected a plain ndarray")
         try:
             out[path] = np.asarray(value)
         except Exception as error:

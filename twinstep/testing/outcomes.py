@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -19,6 +20,19 @@ from twinstep.testing.settings import NeedsInProcessCandidate, NeedsOracle, in_c
 
 #: Errors with a message of their own; a traceback of the harness would hide it.
 _WITH_MESSAGE = (CandidateBroken, ContractBroken, NotCallable, OracleFailed, UserError)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Take a candidate's `pytest.exit` for its failure: the run would end with its exit code."""
+    try:
+        return (yield)
+    except pytest.exit.Exception as error:
+        lab = pyfuncitem.stash.get(LAB_OF_ITEM, None)
+        broken = lab and broken_by(lab.pair.candidate, error)
+        if not broken:
+            raise
+        raise broken from error
 
 
 @pytest.hookimpl(trylast=True)
