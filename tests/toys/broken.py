@@ -183,8 +183,8 @@ _HERE = "twinstep.tests.toys.broken"
 _BROKEN = (
     WrongShape, WrongDtype, MissingField, ExtraField, RaggedField, Masked, NoFrame, NoState,
     FrameAlone, Nothing, ShortRollout, RaisesInFactory, RaisesInReset, RaisesInStep,
-    RaisesInRollout, WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits, DtypeIsNoText,
-    SaysGpu, Wider, Half,
+    RaisesInRollout, WrongThenRaises, RaisesInCall, ListFromCall, SkipsItsTest, Exits,
+    DtypeIsNoText, SaysGpu, Wider, Half,
 )  # fmt: skip
 DUEL = dataclasses.replace(
     duel.DUEL,
