@@ -5,7 +5,7 @@ import pytest
 
 from twinstep.adapters import gymnax, pgx, players, puffer
 from twinstep.env import serialization
-from twinstep.rollouts import test_adapters
+from twinstep.rollouts import test_adapters, test_saved_states
 from twinstep.testing.lab import Divergence
 
 
@@ -132,5 +132,5 @@ def test_a_saved_state_that_lacks_a_field_is_found(fs8, monkeypatch, field):
 
     original = serialization.unpack
     monkeypatch.setattr(serialization, "unpack", unpack)
-    check = test_adapters.test_saved_and_cloned_states_continue_exactly
+    check = test_saved_states.test_saved_and_cloned_states_continue_exactly
     _require_found(fs8, check, "same-step")

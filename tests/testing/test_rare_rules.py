@@ -121,6 +121,6 @@ def test_a_masked_game_is_played_by_it_unless_other_drivers_are_asked_for(projec
 
 def test_what_a_step_beyond_an_episodes_end_does_is_not_asked_of_a_restored_state(project):
     chosen = ("--candidate", "lingers", "-k", "saved_and_cloned")
-    run = project.pytest(*chosen, suite="rollouts.test_adapters", env="lap")
+    run = project.pytest(*chosen, suite="rollouts.test_saved_states", env="lap")
     level3 = run.verdict["pairs"]["lap-lingers"]["levels"]["level3"]
     assert (level3["passed"], level3["failed"], level3["errors"]) == (2, 0, 0), run.text

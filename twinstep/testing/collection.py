@@ -150,7 +150,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 #: Files whose failures have no witness of their own: a wrong step fails most of their tests.
-_LATE = frozenset({"test_adapters.py", "test_shipped.py"})
+_LATE = frozenset({"test_adapters.py", "test_saved_states.py", "test_shipped.py"})
 
 
 def _put_witnesses_first(items: list[pytest.Item], ours: list[pytest.Item]) -> None:
