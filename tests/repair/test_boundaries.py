@@ -8,7 +8,7 @@ from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.commits import FILE, Commits, File
 from twinstep.project.repository import Repository, git
-from twinstep.repair.boundaries import new_names, require_apart
+from twinstep.repair.boundaries import clash, new_names, require_apart
 from twinstep.tests.support.scripted_agent import Repaired
 
 
@@ -70,3 +70,10 @@ def test_a_new_name_at_the_top_of_the_search_path_is_seen(tmp_path, path, names)
     assert new_names(own, root, base, base, ("**",)) == []
     # What is not an agent's to edit was put there by the run, as its regressions are.
     assert new_names(own, root, commit, base, ("src/mine/**",)) == []
+
+
+def test_names_that_are_one_on_another_system_are_seen():
+    """A checkout there has one of the two, and another candidate than was checked."""
+    assert clash(["fast/rules.py", "fast/Rules.py"]) == "fast/rules.py and fast/Rules.py"
+    assert clash(["fast/caf\u00e9.py", "fast/cafe\u0301.py"])
+    assert clash(["fast/rules.py", "slow/rules.py", "fast/rules_.py"]) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def new_names(
             mine.append(path)
     before = _names(commits.inner, map(Path, commits.paths(base)), roots)
     return sorted(_names(commits.inner, mine, roots) - before)
+
+
+def clash(paths: Iterable[str]) -> str:
+    """Return two paths that are one where case or accents' form do not count, "" if none are."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        plain = unicodedata.normalize("NFC", path).casefold()
+        if plain in seen:
+            return f"{seen[plain]} and {path}"
+        seen[plain] = path
+    return ""
 
 
 def _names(inner: Path, paths: Iterable[Path], roots: Sequence[Path]) -> set[str]:

@@ -27,7 +27,7 @@ from twinstep.project.commits import Commits
 from twinstep.project.source_hash import cache_hash
 from twinstep.project.verdicts import encode
 from twinstep.project.workspace import import_path, may_edit, snapshot, with_references
-from twinstep.repair.boundaries import new_names
+from twinstep.repair.boundaries import clash, new_names
 from twinstep.runner.candidate_view import SHOWN_AT
 from twinstep.runner.screening import screen
 
@@ -197,6 +197,9 @@ class Verifier:
                 return Result(trouble=f"refused before it was run: `{names[0]}` is a new name on "
                               "the search path, where it could stand for a package that is "
                               "installed: put it inside a package of yours")  # fmt: skip
+            if (pair := clash(self._commits.paths(commit))) != clash(self._commits.paths(base)):
+                return Result(trouble=f"refused before it was run: {pair} are one file on systems "
+                              "where case does not count: rename one")  # fmt: skip
             out = Path(scratch) / "out"
             out.mkdir()
             result = self._run(project, out, stage)
