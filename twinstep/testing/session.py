@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from twinstep import __version__
+from twinstep._lib import compiled_programs, paths
 from twinstep.errors import UserError
 from twinstep.inputs.seeds import seeds
 from twinstep.project.registry import Pair, unknown
@@ -78,6 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """End the oracles."""
     keep_apart(False)
+    if not hasattr(config, "workerinput"):  # those that this run has compiled
+        compiled_programs.check(paths.compiled_dir())
     if (run := config.stash.get(RUN, None)) is not None:
         run.harness.close()
 
@@ -85,6 +88,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _opened(config: pytest.Config) -> Run:
     option = config.option
     keep_apart(option.twinstep_isolate)
+    if not hasattr(config, "workerinput"):
+        compiled_programs.check(paths.compiled_dir())
     if option.twinstep_episodes < 1:
         raise UserError(f"--episodes {option.twinstep_episodes}: at least 1 is needed")
     for size in option.twinstep_batch_sizes or ():
