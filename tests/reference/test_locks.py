@@ -95,3 +95,14 @@ def test_programs_that_jax_compiled_are_counted_and_cleared(tmp_path, monkeypatc
     assert main(["cache", "clear"]) == 0
     assert "1 compiled programs" in capsys.readouterr().out
     assert not list(paths.compiled_dir().iterdir())
+
+
+def test_a_users_own_files_in_the_cache_are_never_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("TWINSTEP_CACHE", str(tmp_path))
+    mine = [tmp_path / place for place in ("traces/notes/a.txt", "traces/a.txt", "jax/thesis.tex")]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    assert main(["cache", "verify", "--drop"]) == 0
+    assert main(["cache", "clear"]) == 0
+    assert all(path.exists() for path in mine)

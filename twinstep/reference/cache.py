@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import re
 import tempfile
 import time
 import warnings
@@ -51,6 +52,10 @@ class _Wanted:
     parts: dict[str, Any]
     record: Callable[[str], list[dict[str, Any]]]
     reduce: list[dict[str, str]]
+
+
+#: The name of an entry.
+_KEY = re.compile(r"[0-9a-f]{40}")
 
 
 class TraceCache:
@@ -100,7 +105,7 @@ class TraceCache:
         """List the entries, least recently used first. Entries removed meanwhile are left out."""
         entries = []
         for path in self.root.iterdir() if self.root.is_dir() else ():
-            if path.name.startswith("."):
+            if not _KEY.fullmatch(path.name):  # somebody else's, or a draft
                 continue
             try:
                 used = path.lstat().st_mtime

@@ -78,7 +78,8 @@ def _clear(cache: TraceCache) -> int:
 
 
 def _programs() -> list[Path]:
-    return [path for path in paths.compiled_dir().glob("*") if path.is_file()]
+    found = paths.compiled_dir().glob("*")
+    return [path for path in found if path.is_file() and path.name.endswith(("-cache", "-atime"))]
 
 
 def _name(entry: CacheEntry) -> str:
