@@ -29,7 +29,7 @@ from twinstep.project.workspace import (
     snapshot,
     with_references,
 )
-from twinstep.repair import agents, attempt, checks, command, loop, sandbox, tamper_check
+from twinstep.repair import agents, attempt, checks, command, loop, sandbox, tamper_check, verifier
 from twinstep.repair.agent_state import StateCopy
 from twinstep.repair.journal import Journal, require_whole
 from twinstep.repair.presets import PRESETS
@@ -315,6 +315,23 @@ open({str(lone)!r}, "w").write("no JSON")
     assert not list((home / "logs").iterdir())
     assert lone.read_text() == '{"token": "old"}'
     assert state.give_back(agent.returns) == []
+
+
+def test_a_check_that_does_not_apply_is_known_by_its_name_from_wherever_it_is_counted():
+    checks = {"interactions/test_batches.py::test_compiled_equals_eager": "needs candidate.eager"}
+    found = verifier.Result(
+        {"twinstep/a.py::test_rows[p-off]": "passed"},
+        verdict={"pairs": {"p": {"does_not_apply": checks}}},
+    )
+    for place in ("", "twinstep/", "tree/twinstep/"):
+        assert found.does_not_apply(
+            f"{place}interactions/test_batches.py::test_compiled_equals_eager[p]"
+        )
+    assert found.does_not_apply("twinstep/a.py::test_rows[p-same-step]"), "a row of one that ran"
+    assert not found.does_not_apply("twinstep/a.py::test_row[p]")
+    assert not found.does_not_apply(
+        "other_interactions/test_batches.py::test_compiled_equals_eager[p]"
+    )
 
 
 def test_a_run_without_episodes_does_not_say_verified():

@@ -119,7 +119,8 @@ class Result:
         """
         name, rows = test.partition("[")[0], f"{test.partition('[')[0]}["
         return any(ran.startswith(rows) for ran in self.tests) or any(
-            check.endswith(name)  # the verdict has the file's whole path
+            # One of the two has the file's path from further out.
+            check.endswith(name) or name.endswith(f"/{check}")
             for pair in self.verdict.get("pairs", {}).values()
             for check in pair["does_not_apply"]
         )
@@ -345,7 +346,12 @@ class Verifier:
 
 
 def _reports(folder: Path, why: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the records of the failed tests' reports, those of lower levels first."""
+    """Return the records of the failed tests' reports, those of lower levels first.
+
+    A record without a case, as of a user's own program, is left out where another has one: it shows
+    an agent less, and what it says is of a batch drawn anew.
+    """
     names = dict.fromkeys(said.split()[1] for said in why.values() if said.startswith("report "))
     records = [report.read(folder / f"{name}.json") for name in names]
+    records = [record for record in records if report.has_case(record)] or records
     return sorted(records, key=lambda record: record["context"]["level"])
