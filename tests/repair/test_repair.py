@@ -207,7 +207,7 @@ class TestStopped:
         assert done.returncode == 2, done.stdout + done.stderr
         assert "step still fails in phase 3 after 2 tries" in done.stderr
         text = (made.run / "needs-human.md").read_text()
-        assert "`legal[1][0]`" in text
+        assert "`legal` of player 1" in text
         assert f"twinstep repair --resume {made.run.name} --more-tries 5" in text
 
     def test_more_tries_go_on_where_it_stopped(self, stopped):
