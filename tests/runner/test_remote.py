@@ -35,6 +35,7 @@ IN_VAIN = ("spawns", "writes", "looks", "patches", "stale")
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, toy_cache):
+    Path("/tmp/verdict-of-an-attacker.json").unlink(missing_ok=True)
     project = Project(tmp_path_factory.mktemp("isolated") / "project", toy_cache)
     (project.folder / "pyproject.toml").write_text(PROJECT)
     run = project.pytest(

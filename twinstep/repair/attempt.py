@@ -97,7 +97,8 @@ class Workbench:
             state = StateCopy(self.agent.state if self.sandboxed else (), scratch / "state")
             view = self._view(project, state)
             ended, cost = ask(self.agent, prompt, project, log, more, limit, view)
-            state.give_back(self.agent.returns)
+            if self.sandboxed:
+                state.give_back(self.agent.returns)
             try:
                 after = snapshot(folder, files_before)
                 touched = changed(files_before, after)
