@@ -139,6 +139,17 @@ class TestWalked:
         assert _end(killed) == _end(made)
 
 
+def test_from_a_candidate_that_cannot_be_built_to_verified(tmp_path):
+    """It has no auto-reset of its own: rows of checks that ask for one are none that it lost."""
+    made = Repaired.duel(tmp_path)
+    right = made.project.rules.read_text()
+    made.project.rules.write_text("raise ImportError('nothing is written yet')\n")
+    made.commit(f"def try1():\n    Path('fastduel/rules.py').write_text({right!r})\n")
+    done = made.repair(*DUEL, "--phases", "23")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(made.log("try")) == 1
+
+
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
     made = two_bugs(tmp_path)

@@ -16,16 +16,18 @@ from twinstep._lib import paths
 _SUMS = ".sums"
 
 
-def check(folder: Path) -> list[str]:
+def check(folder: Path, new: bool = False) -> list[str]:
     """Remove each program that is not as it was first seen; return their names.
 
     One without a checksum gets it now. JAX compiles anew what is not there. Nothing is done where
-    the folder cannot be written.
+    the folder cannot be written. new: look at no program that has a checksum.
     """
     dropped = []
     with contextlib.suppress(OSError):
         for program in sorted(folder.glob("*-cache")):
             filed = folder / _SUMS / program.name
+            if new and filed.exists():
+                continue
             found = hashlib.sha256(program.name.encode() + program.read_bytes()).hexdigest()
             try:
                 known = filed.read_text()

@@ -296,6 +296,7 @@ class Env:
         )
 
     def _load(self, fields: Fields, seed: Array, ended: Array) -> Any:
+        self._most_lanes = max(self._most_lanes, len(ended))
         with self._precision():
             return self._engine.load(fields, seed, ended)
 

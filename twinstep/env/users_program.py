@@ -147,7 +147,7 @@ class UsersProgram:
         if given != name or dtype.kind not in _KINDS or size != wanted:
             raise self._broken(f"gives `{given}` {dtype}[{size}], expected `{name}` [{wanted}]")
         count = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        return np.frombuffer(bytes(self._bytes(count)), dtype).reshape(shape)
+        return np.frombuffer(self._bytes(count), dtype).reshape(shape)
 
     def _line(self) -> str:
         while (end := self._unread.find(b"\n")) < 0:

@@ -24,6 +24,8 @@ LIMIT = 1800.0
 LIBRARY = 1 << 30
 #: The variables that say where the toolchain is.
 _HOMES = ("CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN")
+#: Files of CARGO_HOME with the user's logins.
+_LOGINS = ("credentials", "credentials.toml")
 #: What a compiler and a linker need of the system.
 _BUILDS = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 
@@ -104,17 +106,22 @@ def cargo(
     command += ["--manifest-path", str(folder / "Cargo.toml")]
     chosen = {n: os.environ[n] for n in _HOMES if n in os.environ}
     if apart:
-        home = Path.home()
+        home, found = Path.home(), shutil.which(command[0])
         chosen = {"CARGO_HOME": f"{home}/.cargo", "RUSTUP_HOME": f"{home}/.rustup", **chosen}
         target.mkdir(parents=True, exist_ok=True)
         view = View(
-            (*_BUILDS, *python_folders(), sys.prefix, str(folder), *chosen.values()),
+            (
+                *(*_BUILDS, *python_folders(), sys.prefix, str(folder), *chosen.values()),
+                # The compiler lies beside it, wherever the registry is.
+                *([str(Path(found).parent)] if found else []),
+            ),
+            # The registry's login, and the run's own folder, which may lie in one of these.
+            hide=(*(f"{chosen['CARGO_HOME']}/{n}" for n in _LOGINS), str(target.parent)),
             write=(str(target),),
             cwd=str(folder),
         )
         env = {n: os.environ[n] for n in ("PATH", "LANG", "LC_ALL") if n in os.environ}
         env |= {"HOME": "/tmp", **variables(view)}
-        found = shutil.which(command[0])
         command = walled([found, *command[1:]]) if found else command
     else:
         env = {n: v for n, v in os.environ.items() if not n.startswith(("CARGO_", "RUST"))}

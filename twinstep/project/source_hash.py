@@ -67,12 +67,6 @@ def files_hash(folders: list[Path]) -> str:
     return hash_of((inner.as_posix(), path) for inner, path in files if _is_source(path, inner))
 
 
-def hashed_files(folders: list[Path]) -> list[Path]:
-    """Return the files that `files_hash` of these folders covers."""
-    files = ((path.relative_to(folder), path) for folder in folders for path in _sorted(folder))
-    return [path for inner, path in files if _is_source(path, inner)]
-
-
 def all_files(folder: Path) -> list[Path]:
     """Return every file below a package's folder that it could load, behind links too.
 

@@ -135,7 +135,6 @@ def snapshot(folder: Path, before: Mapping[str, str] | None = None) -> dict[str,
     left = sys.maxsize if before is None else TOTAL
     deepest = sys.maxsize if before is None else DEEPEST
     todo = [""]
-    os.chmod(folder, 0o700)  # an agent may have locked itself out
     top = os.open(folder, _FOLDER)
     try:
         while todo:

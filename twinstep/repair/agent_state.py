@@ -6,6 +6,7 @@ the user, without any wall.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,26 +14,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from twinstep._lib import paths
+from twinstep.errors import UserError
 from twinstep.project.workspace import read_file
 
 #: Bytes of a file that may come back.
 KEY = 1 << 16
 #: Bytes of a file that is copied: what is larger is a log or a binary of the agent's.
 LARGE = 64 << 20
+#: Bytes that are copied at most.
+TOTAL = 512 << 20
 
 
 class StateCopy:
     """Copies of an agent's state in a folder. shown: (the copy, where the agent finds it)."""
 
     def __init__(self, state: Sequence[str], folder: Path) -> None:
+        """Copy it. UserError if it is too much to copy for each try."""
         self.shown: list[tuple[str, str]] = []
         folder.mkdir()
         for number, name in enumerate(state):
             place, copy = Path(os.path.expanduser(name)), folder / str(number)
+            if (size := _size(place)) > TOTAL:
+                raise UserError(
+                    f"{place} has {size >> 20} MB, more than the {TOTAL >> 20} that are copied for "
+                    "an agent: name the parts that it needs in `state`"
+                )
             if place.is_dir():
-                shutil.copytree(place, copy, symlinks=True, ignore=_large, copy_function=_copied)
+                # What goes or changes meanwhile, as a lock does, is not missed.
+                with contextlib.suppress(shutil.Error):
+                    shutil.copytree(place, copy, symlinks=True, ignore=_left_out)
             elif place.is_file():
-                _copied(str(place), str(copy))
+                shutil.copy2(place, copy)
             else:
                 continue
             self.shown.append((str(copy), str(place)))
@@ -59,7 +71,17 @@ class StateCopy:
         return renewed
 
 
-def _large(folder: str, names: list[str]) -> set[str]:
+def _size(place: Path) -> int:
+    """Return the bytes of what would be copied."""
+    total = 0
+    for base, _, names in os.walk(place):
+        for name in set(names) - _left_out(base, names):
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(base, name)).st_size
+    return total
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
     """Return what is not copied: sockets and pipes, and files beyond all measure."""
     left = set()
     for name in names:
@@ -67,13 +89,6 @@ def _large(folder: str, names: list[str]) -> set[str]:
         if not path.is_symlink() and not path.is_dir():
             left |= {name} if not path.is_file() or path.stat().st_size > LARGE else set()
     return left
-
-
-def _copied(source: str, target: str) -> str:
-    try:
-        return shutil.copy2(source, target)
-    except PermissionError:
-        return target
 
 
 def _is_json(data: bytes) -> bool:

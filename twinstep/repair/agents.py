@@ -134,8 +134,8 @@ def ask(
     secrets = [env[name] for name in agent.env if len(env.get(name, "")) > 3]
     if log.stat().st_size > _LOG:
         log.write_text(f"(the first part of {log.stat().st_size} bytes was dropped)\n{ended.said}")
-    if any(secret in ended.said for secret in secrets):
-        text = log.read_text(errors="replace")
+    text = log.read_text(errors="replace") if secrets else ""
+    if any(secret in text for secret in secrets):
         for secret in secrets:
             text = text.replace(secret, "***")
         log.write_text(text)

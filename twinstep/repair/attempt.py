@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -100,6 +101,7 @@ class Workbench:
             if self.sandboxed:
                 state.give_back(self.agent.returns)
             try:
+                os.chmod(folder, 0o700)  # an agent may have locked itself out
                 after = snapshot(folder, files_before)
                 touched = changed(files_before, after)
                 inner = [_within(path, inside) for path in touched]
@@ -126,7 +128,7 @@ class Workbench:
             "cost": cost,
             "files": mine,
             "outside": list(map(printable, others)),
-            "damage": damage,
+            "damage": list(map(printable, damage)),
             "commit": new_commit,
             "lines": self.commits.lines(commit, new_commit),
         }
@@ -177,4 +179,5 @@ def clear(run: Path) -> None:
     """Remove the folders of tries and checks that a killed run has left."""
     for pattern in ("agent-*", "check-*", "expect-*", "screen-*"):
         for folder in run.glob(pattern):
-            remove(folder)
+            with contextlib.suppress(OSError):
+                remove(folder)

@@ -215,14 +215,13 @@ class Loop:
 
     def _require_shipped(self) -> None:
         """End the run if the candidate differs where nothing tells of a check."""
-        if 3 in self._phases:
+        if 3 in self._phases and self._asking.ships:
             check = self._check(_SHIPPED)
             if not check.good:
-                raise RunEnded(
-                    BREACH,
-                    f"the candidate passed every check, but not a user's own program: "
-                    f"{check.summary}; its report is in the run's folder `holdout`",
-                )
+                why = f"every check passed, but not a user's own program: {check.summary}"
+                if check.trouble:  # nobody knows whose fault it is
+                    raise RunEnded(PERSON, why)
+                raise RunEnded(BREACH, f"{why}; its report is in the run's folder `holdout`")
 
     def _unproven(self, stages: list[Stage]) -> str:
         """Return the message of the first stage that fails, "" if all pass."""

@@ -33,6 +33,11 @@ class PromptSource:
         """True if any contract requires policy transfer."""
         return any(pair.subject.contract.transfer for pair in self._pairs)
 
+    @property
+    def ships(self) -> bool:
+        """True if any variant is shipped: one that only has auto-reset `off` is for its proof."""
+        return any(pair.subject.contract.auto_resets != ("off",) for pair in self._pairs)
+
     def to_mend(self, commit: str, module: str, said: str, tries: int, last: str) -> str:
         """Return the next prompt for a module: a translation if it is not written, else a repair.
 

@@ -113,17 +113,17 @@ class Result:
         return encode(self.verdict)
 
     def does_not_apply(self, test: str) -> bool:
-        """Return whether the verdict says that a test is of a method which nobody offers.
-
-        So are further rows of a check that ran, as of an auto-reset that the candidate lacks.
-        """
-        name, rows = test.partition("[")[0], f"{test.partition('[')[0]}["
-        return any(ran.startswith(rows) for ran in self.tests) or any(
+        """Return whether the verdict says that a pair offers not what a test of it is about."""
+        name, _, inner = test.removesuffix("]").partition("[")
+        for label, pair in self.verdict.get("pairs", {}).items():
+            if inner != label and not inner.startswith(f"{label}-"):
+                continue
+            wanted = {name, f"{name}[{inner.removeprefix(label).removeprefix('-')}]"}
             # One of the two has the file's path from further out.
-            check.endswith(name) or name.endswith(f"/{check}")
-            for pair in self.verdict.get("pairs", {}).values()
-            for check in pair["does_not_apply"]
-        )
+            if any(one == check or one.endswith(f"/{check}") or check.endswith(f"/{one}")
+                   for one in wanted for check in pair["does_not_apply"]):  # fmt: skip
+                return True
+        return False
 
     @property
     def good(self) -> bool:

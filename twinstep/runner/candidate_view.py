@@ -17,7 +17,7 @@ from twinstep.project import registry
 from twinstep.project.cargo import workspace_of
 from twinstep.project.imported import below, imported, installed, place_of, places, seen
 from twinstep.project.registry import Pair
-from twinstep.project.source_hash import ABOUT, matching, package_folder
+from twinstep.project.source_hash import ABOUT, matching
 from twinstep.walls.view import SYSTEM, View, python_folders
 
 #: The variable with the folder of a check and the user's own, as PATH separates them.
@@ -52,7 +52,7 @@ def view_of(pair: Pair, more: Iterable[str] = (), cwd: str = "/tmp") -> View:
     hidden = [name for name in hidden if not any(Path(one).is_relative_to(name) for one in own)]
     hidden += [str(crate / "target") for crate in crates]
     # Not what says how a candidate did, nor what a project's runs and the cache hold.
-    folders = [package_folder(name) for name in candidate.packages if place_of(name)]
+    folders = [place for place in map(place_of, candidate.packages) if place and place.is_dir()]
     hidden += [str(folder / name) for folder in folders for name in ABOUT]
     kept = sorted(Path(".twinstep").absolute().glob("*"))
     hidden += [str(path) for path in kept if path.name != "built"]  # a check's own Rust

@@ -103,7 +103,16 @@ def _applies(run: Run, item: pytest.Function) -> bool:
     for pair in pairs:
         reasons.append(applicability.why_not(facts[pair.label], marks, row))
         run.note(pair.label, _check(item), reasons[-1])
+        if reasons[-1] and (inner := _row_of(item, pair)):
+            run.note(pair.label, f"{_check(item)}[{inner}]", reasons[-1])
     return not all(reasons)
+
+
+def _row_of(item: pytest.Function, pair: Pair) -> str:
+    """Return a test's parameters beside its pair, as in its id; "" if there are none."""
+    whole = item.callspec.id if hasattr(item, "callspec") else ""
+    of = pair.label if whole.startswith(pair.label) else pair.subject.label
+    return whole.removeprefix(of).removeprefix("-")
 
 
 def _check(item: pytest.Item) -> str:

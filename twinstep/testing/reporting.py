@@ -195,8 +195,16 @@ class VerdictWriter:
         return {"not_reached": left_out(of[0], pair["ranges"]) if of else []}
 
     def _applicable(self, label: str) -> dict[str, Any]:
-        """Return the checks that apply to a pair, and of each other one the condition it lacks."""
-        checks = sorted(self._checks.get(label, {}).items())
+        """Return the checks that apply to a pair, and of each other one the condition it lacks.
+
+        A check that applies with some parameters is among both: with the others it is `check[row]`.
+        """
+        known = self._checks.get(label, {})
+        checks = sorted(
+            (name, reason)
+            for name, reason in known.items()
+            if "[" not in name or not known.get(name.partition("[")[0])
+        )
         return {
             "applies": [name for name, reason in checks if not reason],
             "does_not_apply": {name: reason for name, reason in checks if reason},

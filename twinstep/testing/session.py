@@ -80,7 +80,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """End the oracles."""
     keep_apart(False)
     if not hasattr(config, "workerinput"):  # those that this run has compiled
-        compiled_programs.check(paths.compiled_dir())
+        compiled_programs.check(paths.compiled_dir(), new=True)
     if (run := config.stash.get(RUN, None)) is not None:
         run.harness.close()
 

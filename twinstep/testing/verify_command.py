@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.workspace import with_references
 
@@ -46,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
     env = registry.environment(args.env)
     chosen = {name: None for name in args.candidate}
     registry.pairs(registry.EnvVariant(env, env.variants[0]), list(chosen))  # an unknown name
+    if args.as_shipped and args.batch_size:
+        raise UserError("--as-shipped draws its own sizes: leave out --batch-size")
     # The long names: another plugin may have taken a short one.
     words = [sys.executable, "-m", "pytest", "--twinstep-env", args.env]
     words += ["--twinstep-require-oracles"]
