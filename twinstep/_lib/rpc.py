@@ -18,7 +18,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, NamedTuple
 
@@ -88,11 +88,12 @@ class ChildProcess:
         codec: Codec = PICKLE,
         log: bool = True,
         group: bool = False,
+        also: Sequence[int] = (),
     ) -> ChildProcess:
         """Start a command line that is given the descriptor of the child's end.
 
         log: keep the output for `last_words`, else drop it. group: the child leads a process group
-        and takes all of it along when it is killed.
+        and takes all of it along when it is killed. also: further descriptors that it inherits.
         """
         ours, theirs = Pipe()
         output = tempfile.TemporaryFile() if log else None  # noqa: SIM115 - as long as the child
@@ -100,7 +101,7 @@ class ChildProcess:
         with theirs:
             process = subprocess.Popen(
                 command(theirs.fileno()),
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *also],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,

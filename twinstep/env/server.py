@@ -57,6 +57,6 @@ class EnvHost:
         return self._states.keep(answer)
 
 
-def serve(handle: int) -> None:
+def serve(*handles: str | int) -> None:
     """Answer until the pipe closes; the first message names what to build."""
-    serve_host(handle, EnvHost)
+    serve_host(EnvHost, *handles)

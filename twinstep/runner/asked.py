@@ -25,6 +25,6 @@ class Asked:
         return ["text", str(answer)]
 
 
-def serve(handle: int) -> None:
+def serve(*handles: str | int) -> None:
     """Answer the first message, which names the function and its arguments."""
-    serve_host(handle, Asked)
+    serve_host(Asked, *handles)

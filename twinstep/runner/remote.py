@@ -15,9 +15,9 @@ from twinstep.frames import Array, Fields, Frame, Start
 from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.protocols import ModuleCall
-from twinstep.runner import server
+from twinstep.runner import server, shared_memory
 from twinstep.runner.candidate_view import view_of
-from twinstep.runner.wire import WIRE, Garbled, Held
+from twinstep.runner.wire import Garbled, Held
 from twinstep.walls.enter import UNBUILT
 from twinstep.walls.standing import standing
 from twinstep.walls.view import variables, walled
@@ -204,17 +204,21 @@ def _started(pair: Pair, module: str) -> ChildProcess:
     if view:
         passed |= variables(view) | _INSIDE
 
-    def words(descriptor: int) -> list[str]:
-        if view is None:
-            return child_command(module, descriptor)
-        return walled(child_command(module, descriptor, inside=view.inside))
+    with shared_memory.made() as memory:
+        also = () if memory is None else (memory,)
 
-    return ChildProcess.run(
-        words,
-        passed,
-        # A folder without files of the project.
-        cwd=tempfile.gettempdir(),
-        codec=WIRE,
-        log=False,
-        group=True,
-    )
+        def words(descriptor: int) -> list[str]:
+            if view is None:
+                return child_command(module, descriptor, *also)
+            return walled(child_command(module, descriptor, *also, inside=view.inside))
+
+        return ChildProcess.run(
+            words,
+            passed,
+            # A folder without files of the project.
+            cwd=tempfile.gettempdir(),
+            codec=shared_memory.codec(memory, shared_memory.HARNESS),
+            log=False,
+            group=True,
+            also=also,
+        )

@@ -20,9 +20,9 @@ from twinstep.frames import Frame
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.protocols import CANDIDATE_LADDER, offers
-from twinstep.runner import callbacks
+from twinstep.runner import callbacks, shared_memory
 from twinstep.runner.runner import Runner
-from twinstep.runner.wire import WIRE, Held
+from twinstep.runner.wire import Held
 
 #: Optional methods that work across processes: the ladder's without auto-reset, and two more.
 METHODS = (*(n for n in CANDIDATE_LADDER if n != "auto_step"), "copy", "frame")
@@ -107,16 +107,21 @@ class CandidateHost:
         return answer
 
 
-def serve(handle: int) -> None:
+def serve(*handles: str | int) -> None:
     """Answer until the pipe closes; the first message names the candidate to build."""
-    serve_host(handle, CandidateHost)
+    serve_host(CandidateHost, *handles)
 
 
-def serve_host(handle: int, build: Callable[..., Any]) -> None:
-    """Answer by what `build` makes of the first request: its `about` first, then its answers."""
+def serve_host(build: Callable[..., Any], pipe: str | int, memory: str | int | None = None) -> None:
+    """Answer by what `build` makes of the first request: its `about` first, then its answers.
+
+    pipe, memory: descriptors; without memory all arrays go through the pipe.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
-    pipe = Connection(handle)
+    codec = shared_memory.codec(None if memory is None else int(memory), shared_memory.CANDIDATE)
+    if memory is not None:
+        os.close(int(memory))
     host: Any = None
 
     def answer(request: Any) -> Any:
@@ -126,7 +131,7 @@ def serve_host(handle: int, build: Callable[..., Any]) -> None:
             return "ok", host.about()
         return "ok", host.answer(*request)
 
-    serve_requests(pipe, answer, _failure, WIRE)
+    serve_requests(Connection(int(pipe)), answer, _failure, codec)
     os._exit(0)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from twinstep._lib.rpc import Codec
 from twinstep.frames import Frame, Start
 from twinstep.protocols import ModuleCall
 
@@ -22,6 +21,8 @@ _HEAD = struct.Struct("<Q")
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in (Frame, Start, ModuleCall)}
 #: Kinds of arrays that travel: numbers and truth values of any width, no objects or texts.
 _ARRAYS = "biufc"
+#: Bytes of a message: the largest window of the largest observation has half of them.
+MOST = 4 << 30
 
 
 class Garbled(Exception):
@@ -35,21 +36,37 @@ class Held:
     number: int
 
 
-def pack(value: Any) -> bytes:
+def pack(value: Any, room: memoryview | None = None) -> bytes:
     """Return a value as bytes: None, truth values, numbers, texts, arrays, Frame, Start, and
     lists, tuples and mappings of these. TypeError for anything else.
+
+    room: memory that the reader has too; the arrays' bytes go there if they fit.
     """  # fmt: skip
     arrays: list[np.ndarray] = []
-    head = json.dumps(_described(value, arrays)).encode()
-    return b"".join([_HEAD.pack(len(head)), head, *(array.tobytes() for array in arrays)])
+    tree = _described(value, arrays)
+    if room is None or sum(array.nbytes for array in arrays) > len(room):
+        return b"".join([_headed(tree), *(array.tobytes() for array in arrays)])
+    at = 0
+    for array in arrays:
+        there = np.frombuffer(room, array.dtype, array.size, at).reshape(array.shape)
+        np.copyto(there, array)
+        at += array.nbytes
+    return _headed({"room": tree})
 
 
-def unpack(data: bytes | memoryview) -> Any:
-    """Return the value that `pack` was given; tuples come back as tuples. Raises Garbled."""
+def unpack(data: bytes | memoryview, room: memoryview | None = None) -> Any:
+    """Return the value that `pack` was given; tuples come back as tuples. Raises Garbled.
+
+    room: the memory that the writer may have used. It may write there still: what counts is the
+    copy that is returned.
+    """
     try:
         (size,) = _HEAD.unpack_from(data)
         tree = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
         rest = memoryview(data)[_HEAD.size + size :]
+        if "room" in tree and room is not None and not rest:
+            value, _ = _built(tree["room"], room, 0)
+            return value
         value, used = _built(tree, rest, 0)
     except (ValueError, KeyError, TypeError, IndexError, struct.error, RecursionError) as error:
         raise Garbled(f"{type(error).__name__}: {error}") from error
@@ -58,8 +75,9 @@ def unpack(data: bytes | memoryview) -> Any:
     return value
 
 
-#: Messages of at most 4 GiB: the largest window of the largest observation has 2.
-WIRE = Codec(pack, unpack, 4 << 30)
+def _headed(tree: Any) -> bytes:
+    head = json.dumps(tree).encode()
+    return _HEAD.pack(len(head)) + head
 
 
 def _described(value: Any, arrays: list[np.ndarray]) -> Any:
@@ -82,7 +100,7 @@ def _array(value: Any, arrays: list[np.ndarray]) -> Any:
     array = np.asarray(value)
     if array.dtype.kind not in _ARRAYS:
         raise TypeError(f"a {type(value).__name__} is no array of numbers")
-    arrays.append(np.ascontiguousarray(array))
+    arrays.append(array)
     return {"array": array.dtype.str, "shape": list(array.shape)}
 
 
