@@ -1,11 +1,17 @@
 """`twinstep repair --optimise`: a change is kept that is proven again and faster, and no other."""
 
+import contextlib
 import inspect
 import json
+import re
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
+from twinstep.project.registry import EnvVariant, Pair
+from twinstep.repair.speedup import Stopwatch
+from twinstep.tests.support.namespaces import needs_namespaces
 from twinstep.tests.support.project_folder import RIGHT, WRONG
 from twinstep.tests.support.scripted_agent import SCRIPTED, Repaired
 from twinstep.tests.toys.sly import stacked
@@ -14,6 +20,8 @@ pytestmark = pytest.mark.e2e
 
 #: The toy with one small batch to be measured, and a candidate that can play one.
 MEASURED = f'''"""The toy, measured in one small batch."""
+
+import contextlib
 
 import numpy as np
 
@@ -29,7 +37,8 @@ class Played(Vector):
     dtype, platform = "int64", "cpu"
 
     def buffers(self, shape, minimal=False, final_obs=False):
-        return None
+        with contextlib.suppress(OSError), open("OUTSIDE", "w") as file:
+            file.write("written while it was measured")
 
     def auto_rollout(self, state, actions, when="same-step", out=None):
         frames = []
@@ -88,7 +97,8 @@ def optimised(tmp_path_factory):
     """A right and slow candidate, and a run that may ask four times for speed, three in all."""
     made = Repaired.duel(tmp_path_factory.mktemp("speed"))
     project = made.project
-    (project.package / "measured.py").write_text(MEASURED)
+    measured = MEASURED.replace("OUTSIDE", str(made.folder / "outside"))
+    (project.package / "measured.py").write_text(measured)
     (project.package / "declared.py").write_text(DECLARED)
     pyproject = made.folder / "pyproject.toml"
     text = pyproject.read_text()
@@ -147,6 +157,42 @@ def test_a_kept_change_has_passed_hidden_seeds_and_what_ships(optimised):
     ]  # fmt: skip
     verdict = json.loads((made.run / "verdict.json").read_text())
     assert verdict["pairs"]["duel-mine"]["levels"].keys() == {"level1", "level2", "level3"}
+
+
+@needs_namespaces
+def test_what_is_measured_runs_behind_walls(optimised):
+    made, _ = optimised
+    assert not (made.folder / "outside").exists()
+
+
+@pytest.mark.parametrize("answer", ["0.0", "None", "'soon'", "{'a': [1.0]}", "object()"])
+def test_an_odd_answer_of_a_measured_process_is_a_line(tmp_path, monkeypatch, answer):
+    made = Repaired.duel(tmp_path)
+    package = made.project.package
+    odd = MEASURED.replace('open("OUTSIDE", "w") as file', "odd()")
+    odd = odd.replace("            file.write", "            print")
+    package.joinpath("measured.py").write_text(f"""{odd}
+
+def odd():
+    from twinstep.bench import worker
+
+    worker._Host.play = lambda self, number: {answer}
+    return contextlib.nullcontext()
+""")
+    package.joinpath("declared.py").write_text(DECLARED)
+    text = (made.folder / "pyproject.toml").read_text()
+    text = text.replace("twinstep.tests.toys.duel:DUEL", "fastduel.declared:ENV")
+    (made.folder / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(made.folder)
+    placed = made.folder, {"PYTHONPATH": str(made.folder)}
+    verifier = SimpleNamespace(placed=lambda commit: contextlib.nullcontext(placed))
+    declared = {}
+    exec(DECLARED, declared)  # no module of the candidate's, which other tests have too
+    subject = EnvVariant(declared["ENV"], declared["ENV"].variants[0])
+    entry = Stopwatch(verifier, [Pair(subject, declared["MINE"])]).compare("before", "after")
+    assert not entry["kept"]
+    assert not entry["cells"]
+    assert re.search("odd answer|TypeError", entry["why"]), entry["why"]
 
 
 def test_the_record_tells_how_many_times_as_fast(optimised):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from twinstep.contract import Contract
 from twinstep.env.timestep import StartTable
+from twinstep.environment import CandidateRef
 from twinstep.frames import Fields
 from twinstep.inputs import sampling
+from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, variant_of
 from twinstep.protocols import offers
 
@@ -71,7 +73,8 @@ class Job:
     played: the number of first lanes of the batch that this backend plays. cores: the processors
     that it is pinned to, one per thread. peer: the name of a baseline to measure in place of the
     backend; python: its interpreter, "" for this one. folder: the checkout that it runs in, ""
-    for this one. variables: further environment variables.
+    for this one. variables: further environment variables. declared: import paths of the
+    environment and of the candidate's factory, for a process behind walls: no project is there.
     """
 
     env: str
@@ -86,6 +89,7 @@ class Job:
     python: str = ""
     folder: str = ""
     variables: tuple[tuple[str, str], ...] = ()
+    declared: tuple[str, ...] = ()
 
     @property
     def threads(self) -> int:
@@ -94,7 +98,12 @@ class Job:
 
     def subject(self) -> EnvVariant:
         """Return the environment's variant."""
-        return variant_of(self.env, self.variant)
+        if not self.declared:
+            return variant_of(self.env, self.variant)
+        locator, factory = self.declared
+        mine = CandidateRef(self.backend, factory)
+        env = replace(registry.load_object(locator), candidates=(mine,))
+        return next(s for s in registry.subjects(env, {}) if s.variant.name == self.variant)
 
 
 def actions_of(job: Job, contract: Contract) -> np.ndarray:

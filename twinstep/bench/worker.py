@@ -8,6 +8,7 @@ that the rounds of all backends alternate.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import resource
 import sys
@@ -27,6 +28,7 @@ from twinstep.bench.targets import FEW, Job, actions_of
 from twinstep.env.timestep import lane_seeds
 from twinstep.errors import UserError
 from twinstep.frames import Fields
+from twinstep.runner import wire
 
 #: The limit of one answer in seconds; shorter for a baseline, which may be dropped.
 PATIENCE, PEERS_PATIENCE = 1200.0, 240.0
@@ -41,7 +43,11 @@ ENVIRONMENT = {
     "JAX_ENABLE_COMPILATION_CACHE": "0",
     "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
 }
+#: How a candidate that nobody trusts is asked: reading its answer runs no code.
+WIRE = rpc.Codec(wire.pack, wire.unpack, 1 << 24)
 _THREADS = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+#: The names of all of these variables.
+SETTINGS = (*ENVIRONMENT, *_THREADS)
 
 
 class Failed(Exception):
@@ -55,30 +61,37 @@ class Child:
         self.job = job
         variables = ENVIRONMENT | dict.fromkeys(_THREADS, str(job.threads)) | dict(job.variables)
         program = [job.python or sys.executable, "-m", "twinstep.bench.worker"]
+        if job.declared:
+            program = [sys.executable, "-P", "-m", "twinstep.bench.walled_worker"]
+            program += [job.env, job.variant, job.backend]
         self._child = rpc.ChildProcess.run(
             lambda descriptor: [*program, str(descriptor)],
             os.environ | variables,
             cwd=job.folder or None,
+            codec=WIRE if job.declared else rpc.PICKLE,
+            group=bool(job.declared),
         )
         try:
-            self.facts: dict[str, Any] = self.ask(job)
+            self.facts: dict[str, Any] = self.ask(("build", dataclasses.asdict(job)))
         except BaseException:
             self.close()
             raise
 
-    def ask(self, request: Any) -> Any:
+    def ask(self, request: tuple[Any, ...]) -> Any:
         """Send a request and return its answer. Raises the child's Failed or UserError."""
         patience = PEERS_PATIENCE if self.job.peer else PATIENCE
         try:
-            answer = self._child.ask(request, patience)
+            kind, answer = self._child.ask(request, patience)
         except rpc.Silent:
             raise Failed(f"{self._who()} gave no answer for {patience:.0f} s") from None
         except rpc.Ended as end:
             text = self._child.last_words() or f"exit code {end.code}"
             raise Failed(f"{self._who()} ended: {text}") from None
-        if isinstance(answer, UserError):
-            raise answer
-        if isinstance(answer, Failed):
+        except (wire.Garbled, TypeError, ValueError) as error:
+            raise Failed(f"{self._who()} sent what is no answer ({error})") from None
+        if kind == "usage":
+            raise UserError(str(answer))
+        if kind == "failed":
             raise Failed(f"{self._who()}: {answer}")
         return answer
 
@@ -191,33 +204,35 @@ def _timed(act: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _serve(end: Connection) -> None:
+def serve(handle: int) -> None:
+    """Answer until the pipe closes, behind walls: see walled_worker.py."""
+    _serve(Connection(int(handle)), WIRE)
+
+
+def _serve(end: Connection, codec: rpc.Codec) -> None:
+    np.seterr(all="ignore")
     host: Any = None
 
     def answer(request: Any) -> Any:
         nonlocal host
-        if isinstance(request, Job):
-            host = _Host(request)
-            return host.facts()
         method, *args = request
-        return getattr(host, method)(*args)
+        if method == "build":
+            host = _Host(Job(**args[0]))
+            return "ok", host.facts()
+        return "ok", getattr(host, method)(*args)
 
     with contextlib.suppress(KeyboardInterrupt):
-        rpc.serve(end, answer, _failure)
+        rpc.serve(end, answer, _failure, codec)
 
 
-def _failure(error: BaseException) -> Exception:
+def _failure(error: BaseException) -> tuple[str, str]:
     if isinstance(error, UserError):
-        return UserError(str(error))
+        return "usage", str(error)
     if not isinstance(error, Exception):
         raise error
     first = str(error).strip().partition("\n")[0]  # candidates and bridges raise anything
-    return Failed(f"{type(error).__name__}: {first}")
+    return "failed", f"{type(error).__name__}: {first}"
 
 
 if __name__ == "__main__":
-    # The class a request is pickled as must be this module's, not __main__'s.
-    from twinstep.bench import worker
-
-    np.seterr(all="ignore")
-    worker._serve(Connection(int(sys.argv[1])))
+    _serve(Connection(int(sys.argv[1])), rpc.PICKLE)

@@ -18,19 +18,26 @@ from twinstep.runner.remote import CandidateDied, CandidateProcess, CandidateRai
 
 
 class RemoteEnv:
-    """The part of `Env` that comparisons need. Arrays are NumPy's; a step consumes its state."""
+    """The part of `Env` that comparisons and training need.
 
-    traceable = False
+    Arrays are NumPy's; a step consumes its state. dtype, platform: what the process says of itself.
+    """
+
+    traceable, independent = False, True
 
     def __init__(self, pair: Pair, auto_reset: str) -> None:
+        self.contract = pair.subject.contract
+        self.id, self.backend = self.contract.version, pair.candidate.name
+        self.auto_reset = auto_reset
         with _its_own():
             self._process = CandidateProcess(pair, server.__name__, auto_reset)
+            self.dtype, self.platform = (str(word) for word in self._process.about)
 
-    def reset(self, seeds: Array) -> tuple[RemoteState, TimeStep]:
+    def reset(self, seeds: Array) -> tuple[Any, TimeStep]:
         """Begin an episode for each seed u32[N, 2]."""
         return self._moved("reset", np.asarray(seeds))
 
-    def step(self, state: RemoteState, actions: Array) -> tuple[RemoteState, TimeStep]:
+    def step(self, state: Any, actions: Array) -> tuple[Any, TimeStep]:
         """Apply actions [N, ...], with more than one player [N, P, ...]."""
         return self._moved("step", state.held, np.asarray(actions))
 
@@ -58,6 +65,10 @@ class RemoteEnv:
         with _its_own():
             held = self._process.ask("restore", (np.frombuffer(data, np.uint8),))
             return self._process.state(held)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.close()
 
     def _load(self, fields: Fields, seed: Array, ended: Array) -> RemoteState:
         named = {name: np.asarray(value) for name, value in fields.items()}

@@ -37,8 +37,9 @@ class EnvHost:
         self._env = Env(subject, name, auto_reset)
         self._states = States()
 
-    def about(self) -> None:
-        """Nothing is asked of it before it plays."""
+    def about(self) -> tuple[str, str]:
+        """Return its dtype and its platform."""
+        return self._env.dtype, self._env.platform
 
     def answer(self, method: str, args: tuple[Any, ...], freed: list[int]) -> Any:
         """Call a method of `Env`; time steps come back as tuples."""

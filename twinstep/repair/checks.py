@@ -30,7 +30,6 @@ class CheckResult:
     trouble: str
     reports: tuple[str, ...]
     suspect: str
-    isolated: bool
 
     @property
     def summary(self) -> str:
@@ -95,7 +94,6 @@ class Checks:
             "stage": stage.name,
             "phase_levels": list(stage.levels),
             "seeds": stage.seeds,
-            "isolated": stage.isolate,
             "good": result.good,
             "passed": result.passed,
             "skipped": sum(outcome == "skipped" for outcome in result.tests.values()),
@@ -121,7 +119,6 @@ class Checks:
             entry["trouble"],
             tuple(entry["reports"]),
             entry["suspect"],
-            entry["isolated"],
         )
 
     def text(self, found: CheckResult, module: str) -> str:

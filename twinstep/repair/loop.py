@@ -56,7 +56,7 @@ _HOLDOUT = Stage((3,), seeds="holdout")
 #: Its verdict is the run's.
 _ALL = Stage((1, 2, 3))
 _SHIPPED = Stage((3,), seeds="shipped")
-_TRANSFER = Stage((4,), isolate=False)
+_TRANSFER = Stage((4,))
 
 
 #: How the end of a run says that it asked less than a verdict needs.

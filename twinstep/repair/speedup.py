@@ -15,11 +15,14 @@ from twinstep.bench.rounds import measure, ratio, spread
 from twinstep.bench.targets import Job
 from twinstep.bench.worker import Failed
 from twinstep.errors import UserError
+from twinstep.project import registry
 from twinstep.project.registry import Pair
 from twinstep.repair.verifier import Verifier
 
 #: Rounds of each commit, in turn. Of two equal commits each wins all of them once in 512 times.
 ROUNDS = 9
+#: What an answer that is plain data, but not what was asked for, ends in here.
+_ODD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class Stopwatch:
@@ -45,6 +48,8 @@ class Stopwatch:
                         cells.append(_cell(pair, lanes, old, new))
             except (Failed, UserError) as failed:
                 why = str(failed)
+            except _ODD as odd:
+                why = f"a measured process gave an odd answer ({type(odd).__name__}: {odd})"
         faster = any(cell["ratio"]["min"] > 1 for cell in cells)
         slower = any(cell["ratio"]["max"] < 1 for cell in cells)
         return {
@@ -71,6 +76,8 @@ def _cell(
     cores = tuple(sorted(os.sched_getaffinity(0)))
     request = BenchRequest(env, (variant,), (backend,), (lanes,), (len(cores),), ROUNDS)
     job = Job(env, variant, backend, "least", lanes, lanes, request.steps_of(lanes), cores)
+    # The agent's code runs behind walls, where no project is.
+    job = replace(job, declared=(registry.locator(env), pair.candidate.factory))
     jobs = [
         replace(job, folder=str(project), variables=tuple(variables.items()))
         for project, variables in (old, new)

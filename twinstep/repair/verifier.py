@@ -43,14 +43,12 @@ class Stage:
     """The tests of a check.
 
     levels: numbers. modules: only their tests; () for all. seeds: public, tree or holdout; or
-    shipped, hidden ones that no check knew before, for a user's own program alone. isolate: True to
-    run the candidate in its own process. Policies train in that of the judge.
+    shipped, hidden ones that no check knew before, for a user's own program alone.
     """
 
     levels: tuple[int, ...]
     modules: tuple[str, ...] = ()
     seeds: str = "public"
-    isolate: bool = True
 
     @property
     def name(self) -> str:
@@ -60,8 +58,7 @@ class Stage:
         first, last = self.levels[0], self.levels[-1]
         text = f"level {first}" if first == last else f"levels {first} to {last}"
         text += f" of {', '.join(self.modules)}" if self.modules else ""
-        text += f" with {self.seeds} seeds" if self.seeds != "public" else ""
-        return text if self.isolate else f"{text}, in the judge's process"
+        return text + (f" with {self.seeds} seeds" if self.seeds != "public" else "")
 
     @property
     def hidden(self) -> bool:
@@ -264,7 +261,7 @@ class Verifier:
         else:
             words += ["-m", levels]
         words += [word for module in stage.modules for word in ("--module", module)]
-        return [*words, "--require-oracles", *(["--isolate"] if stage.isolate else [])]
+        return [*words, "--require-oracles", "--isolate"]
 
     def _command(self, project: Path, *args: str) -> list[str]:
         settings = str(project / "pyproject.toml")
@@ -338,11 +335,9 @@ class Verifier:
         except (OSError, ValueError, KeyError) as error:
             last = (done.said.strip().splitlines() or ["it printed nothing"])[-1]
             why = f"the run left no verdict (exit code {done.code}: {last}; {type(error).__name__})"
-            if stage.isolate:
-                # No candidate in a process of its own can end the run: it is this machine, and an
-                # agent would be paid for what it cannot mend.
-                raise UserError(f"{stage.name} cannot be checked here: {why}") from error
-            return Result(trouble=why, seconds=done.seconds)
+            # No candidate in a process of its own can end the run: it is this machine, and an agent
+            # would be paid for what it cannot mend.
+            raise UserError(f"{stage.name} cannot be checked here: {why}") from error
 
 
 def _reports(folder: Path, why: dict[str, str]) -> list[dict[str, Any]]:

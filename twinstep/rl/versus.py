@@ -18,6 +18,7 @@ from jax.core import Tracer
 from twinstep._lib.hashing import words
 from twinstep.contract import Contract
 from twinstep.env.make import Env
+from twinstep.env.remote import RemoteEnv
 from twinstep.env.timestep import TimeStep
 from twinstep.environment import Environment
 from twinstep.errors import UserError
@@ -64,7 +65,7 @@ class Game:
     """
 
     def __init__(
-        self, env: Env, potential: Callable[[Array, Any], Array] | None, gamma: float
+        self, env: Env | RemoteEnv, potential: Callable[[Array, Any], Array] | None, gamma: float
     ) -> None:
         if env.contract.players != 2 or not env.contract.masked:
             raise UserError(f"{env.id} is no game of two players with legal action masks")
@@ -102,7 +103,7 @@ class OpponentWrapper(Game):
 
     def __init__(
         self,
-        env: Env,
+        env: Env | RemoteEnv,
         other: Player,
         potential: Callable[[Array, Any], Array] | None = None,
         gamma: float = 1.0,
@@ -179,7 +180,8 @@ def _legal(now: TimeStep) -> Array:
 
 
 #: Environments of one policy: with one player, or with two and the opponent inside.
-Arena = Env | OpponentWrapper
+#: What policies play in. A RemoteEnv is a candidate that a verdict keeps apart.
+Arena = Env | RemoteEnv | OpponentWrapper
 
 
 def win_rates(env: Env, first: Player, other: Player, games: int, lanes: int) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ KNOWN = (
     "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "TWINSTEP_CACHE", "PYTHONPATH",
     "JAX_PLATFORMS", "JAX_COMPILATION_CACHE_DIR", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
 )  # fmt: skip
+#: A candidate's working directory: a folder without files of the project.
+NOWHERE = tempfile.gettempdir()
 #: The variables that name folders, behind walls: nothing is kept there.
 _INSIDE = {
     "HOME": "/tmp", "TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/cache",
@@ -196,29 +200,33 @@ def _named(name: str, trace: str) -> type[Exception]:
 
 
 def _started(pair: Pair, module: str) -> ChildProcess:
-    passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
-    # Python would write its bytecode next to the sources.
-    passed["PYTHONDONTWRITEBYTECODE"] = "1"
-
-    view = view_of(pair) if standing().namespaces else None
-    if view:
-        passed |= variables(view) | _INSIDE
-
+    words, given = command_of(pair, module)
     with shared_memory.made() as memory:
         also = () if memory is None else (memory,)
-
-        def words(descriptor: int) -> list[str]:
-            if view is None:
-                return child_command(module, descriptor, *also)
-            return walled(child_command(module, descriptor, *also, inside=view.inside))
-
         return ChildProcess.run(
-            words,
-            passed,
-            # A folder without files of the project.
-            cwd=tempfile.gettempdir(),
+            lambda descriptor: words(descriptor, *also),
+            given,
+            cwd=NOWHERE,
             codec=shared_memory.codec(memory, shared_memory.HARNESS),
             log=False,
             group=True,
             also=also,
         )
+
+
+def command_of(pair: Pair, module: str) -> tuple[Callable[..., list[str]], dict[str, str]]:
+    """Return the command line of a module's `serve`, given its arguments, and its variables.
+
+    It is behind walls where any can be built, with the view of the pair's candidate.
+    """
+    passed = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    # Python would write its bytecode next to the sources.
+    passed["PYTHONDONTWRITEBYTECODE"] = "1"
+    if not standing().namespaces:
+        return functools.partial(child_command, module), passed
+    view = view_of(pair)
+
+    def words(*arguments: object) -> list[str]:
+        return walled(child_command(module, *arguments, inside=view.inside))
+
+    return words, passed | variables(view) | _INSIDE

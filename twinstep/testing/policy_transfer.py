@@ -17,6 +17,7 @@ from twinstep._lib import stats
 from twinstep.compare.arrays import Rules
 from twinstep.compare.lockstep import Outcome
 from twinstep.env.make import ORACLE, Env
+from twinstep.env.remote import RemoteEnv
 from twinstep.plans import Transfer
 from twinstep.project.registry import load_object
 from twinstep.rl.ppo import train
@@ -75,7 +76,7 @@ def oracle_env(reference: Reference) -> Env:
     return Env(reference.subject, ORACLE, "same-step")
 
 
-def against(env: Env, plan: Transfer, training: bool = False) -> Arena:
+def against(env: Env | RemoteEnv, plan: Transfer, training: bool = False) -> Arena:
     """Return the environment as the plan's one player meets it; training: with its shaping."""
     if not plan.opponent:
         return env
@@ -93,12 +94,13 @@ def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
     """
     if owner not in _GROUPS:
         reference = owner.reference if isinstance(owner, Lab) else owner
-        env = owner.env("same-step") if isinstance(owner, Lab) else oracle_env(owner)
+        env = owner.shipped("same-step") if isinstance(owner, Lab) else oracle_env(owner)
         try:
             _GROUPS[owner] = train_solved(env, plan, reference.harness.settings.progress)
         except PoliciesUnusable as problem:
             _GROUPS[owner] = problem
-        env.close()
+        if env.backend == ORACLE:
+            env.close()
     known = _GROUPS[owner]
     if isinstance(known, PoliciesUnusable):
         raise known
@@ -106,7 +108,7 @@ def group_of(owner: Lab | Reference, plan: Transfer) -> Group:
 
 
 def train_solved(
-    env: Env, plan: Transfer, progress: Callable[[str], None] = lambda text: None
+    env: Env | RemoteEnv, plan: Transfer, progress: Callable[[str], None] = lambda text: None
 ) -> Group:
     """Train policies from consecutive training seeds until `plan.seeds` are solved.
 
@@ -189,13 +191,13 @@ def same_games(lab: Lab, group: Group, plan: Transfer) -> Outcome:
     starts = environment_seeds(MATCHED, group.cast.size * MATCHED_EPISODES)
     oracle = oracle_env(lab.reference)
     try:
-        both = against(oracle, plan), against(lab.env("same-step"), plan)
+        both = against(oracle, plan), against(lab.shipped("same-step"), plan)
         return play_both(*both, group.cast, starts, (MATCHED,))
     finally:
         oracle.close()
 
 
-def fresh_games(env: Env, group: Group, plan: Transfer) -> Episodes:
+def fresh_games(env: Env | RemoteEnv, group: Group, plan: Transfer) -> Episodes:
     """Play a group's policies from starts and noise that only this side has."""
     kind = ORACLE_SIDE if env.backend == ORACLE else CANDIDATE_SIDE
     starts = environment_seeds(kind, group.cast.size * plan.episodes)
@@ -213,7 +215,7 @@ def compare_scores(
         env = oracle_env(lab.reference)
         oracle = fresh_games(env, group, plan)
         env.close()
-    candidate = fresh_games(lab.env("same-step"), group, plan)
+    candidate = fresh_games(lab.shipped("same-step"), group, plan)
     name = lab.pair.candidate.name
     if min(np.ptp(oracle.scores), np.ptp(candidate.scores)) == 0:
         raise PoliciesUnusable(
@@ -242,7 +244,7 @@ def compare_training(lab: Lab, groups: tuple[Group, Group], plan: Transfer) -> E
     env = oracle_env(lab.reference)
     sides = (
         fresh_games(env, groups[0], plan),
-        fresh_games(lab.env("same-step"), groups[1], plan),
+        fresh_games(lab.shipped("same-step"), groups[1], plan),
     )
     env.close()
     means = [side.scores.mean(1) for side in sides]
