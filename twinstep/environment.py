@@ -101,6 +101,8 @@ class CandidateRef:
     helpers: module name -> further places of its code, `path` or `path:symbol`, which reports name
         next to its source. Several modules may share one.
     packages: import packages that make up the candidate (hashed for tree seeds).
+    requires: installed distributions that it uses, as in requirements. Behind walls it sees these,
+        what they and twinstep require, and no others. None for all that are installed.
     probe: `module:callable -> Probe`, or "" if it always runs.
     build: `module:callable -> str`, the identity of a compiled part, or "" if there is none.
     slow_to_compile: whether its programs compile so long that tests count as `slow` if they
@@ -118,6 +120,7 @@ class CandidateRef:
     sources: Mapping[str, str] = field(default_factory=dict)
     helpers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    requires: tuple[str, ...] | None = None
     probe: str = ""
     build: str = ""
     slow_to_compile: bool = False

@@ -76,6 +76,7 @@ POKEJAX = Environment(
                 for name, places in _HELPERS.items()
             },
             packages=("twinstep.candidates.pokejax", "twinstep.generated.pokejax"),
+            requires=(),
             slow_to_compile=True,
             shares_programs=True,
         ),

@@ -57,6 +57,7 @@ PONG = Environment(
                 "restart": f"{_JAX}/step.py:restart",
             },
             packages=("twinstep.generated.pong", "twinstep.candidates.pong"),
+            requires=(),
         ),
         CandidateRef(
             "rust",
@@ -69,6 +70,7 @@ PONG = Environment(
                 "restart": f"{_RUST}/episode.rs:restart",
             },
             packages=("twinstep.candidates.pong", "twinstep.candidates.rust"),
+            requires=(),
             probe="twinstep.candidates.pong.rust_pong:probe",
             build="twinstep.candidates.pong.rust_pong:build",
         ),

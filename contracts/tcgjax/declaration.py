@@ -85,6 +85,7 @@ TCGJAX = Environment(
                 for name, places in _HELPERS.items()
             },
             packages=("twinstep.candidates.tcgjax", "twinstep.generated.tcgjax"),
+            requires=(),
             slow_to_compile=True,
             shares_programs=True,
         ),

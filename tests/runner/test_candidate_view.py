@@ -12,6 +12,7 @@ import twinstep
 from twinstep._lib.paths import cache_dir
 from twinstep._lib.spawn import child_command
 from twinstep.environment import CandidateRef
+from twinstep.errors import UserError
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant, Pair
 from twinstep.runner.candidate_view import view_of
@@ -143,3 +144,24 @@ def test_what_says_how_a_candidate_did_is_empty_for_it():
         text=True, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "0", done.stderr
+
+
+def test_of_installed_packages_it_sees_those_that_are_required_and_no_others():
+    """`gymnasium` is here for another environment; `matplotlib` requires `pillow`."""
+    pair = _pair("pong")
+    names = ["numpy", "jax", "twinstep.candidates.pong.jax_pong", "gymnasium", "matplotlib", "PIL"]
+    for requires, expected in [
+        (None, [True] * 6),
+        ((), [True] * 3 + [False] * 3),
+        (("matplotlib>=3",), [True] * 3 + [False, True, True]),
+    ]:
+        mine = Pair(pair.subject, replace(pair.candidate, requires=requires))
+        said, _ = _asked(_with_this_test(view_of(mine)), names)
+        assert [one == "imported" for one in said] == expected, said
+
+
+@pytest.mark.parametrize("wrong", ["no-such-distribution", "no-such[extra]>=3; os", "!"])
+def test_what_is_required_and_not_installed_is_a_line(wrong):
+    pair = _pair("pong")
+    with pytest.raises(UserError, match="requires"):
+        view_of(Pair(pair.subject, replace(pair.candidate, requires=(wrong,))))

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import twinstep
 from twinstep._lib import paths
+from twinstep.environment import CandidateRef
 from twinstep.project import registry
 from twinstep.project.cargo import workspace_of
+from twinstep.project.distributions import closure, places_of
 from twinstep.project.imported import below, imported, installed, place_of, places, seen
 from twinstep.project.registry import Pair
 from twinstep.project.source_hash import ABOUT, matching
@@ -22,6 +24,8 @@ from twinstep.walls.view import SYSTEM, View, python_folders
 
 #: The variable with the folder of a check and the user's own, as PATH separates them.
 SHOWN_AT = "TWINSTEP_SHOWN_AT"
+#: The names of folders that packages are installed to.
+_INSTALLED = ("site-packages", "dist-packages")
 #: Bytes of its scratch.
 SCRATCH = 1 << 30
 #: Processes and threads of a candidate, all of its together.
@@ -57,6 +61,9 @@ def view_of(pair: Pair, more: Iterable[str] = (), cwd: str = "/tmp") -> View:
     kept = sorted(Path(".twinstep").absolute().glob("*"))
     hidden += [str(path) for path in kept if path.name != "built"]  # a check's own Rust
     hidden += [str(paths.cache_dir())]
+    others, chosen = _libraries(candidate)
+    own += chosen
+    hidden += others
     view = View(
         tuple(dict.fromkeys([*known, *own, *more])),
         tuple(dict.fromkeys(hidden)),
@@ -67,6 +74,20 @@ def view_of(pair: Pair, more: Iterable[str] = (), cwd: str = "/tmp") -> View:
         processes=PROCESSES,
     )
     return replace(view, cwd=view.inside(cwd))
+
+
+def _libraries(candidate: CandidateRef) -> tuple[list[str], list[str]]:
+    """Return the folders of installed packages that are hidden, and what is shown in them still."""
+    if candidate.requires is None:
+        return [], []
+    chosen = places_of(closure(candidate.requires))
+    places = {*SYSTEM, *python_folders(), *installed(), *map(os.path.dirname, chosen)}
+    forms = [f"{lib}python3*/{name}" for lib in ("", "lib*/") for name in _INSTALLED]
+    found = {folder for place in map(Path, places) for form in forms for folder in place.glob(form)}
+    found |= {place for place in map(Path, places) if place.name in _INSTALLED}
+    # Packages in folders of their own are found by what `pip install -e` leaves.
+    chosen += [str(file) for folder in found for file in folder.glob("__editable__*")]
+    return sorted(map(str, found)), chosen
 
 
 def _memory() -> int:
