@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from audits.pair import module_of
-from twinstep import Lockstep, Resync
 from twinstep._lib import machine, paths
 from twinstep.diagnosis import report
+from twinstep.testing.accounting import allows_rounding
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "audits" / "results"
@@ -28,7 +28,6 @@ WORK = ROOT / ".twinstep" / "audits"
 #: Seconds after which a pair counts as hung.
 LIMIT = 1800
 #: Gates that allow nothing, as a verdict writes them.
-_EXACT = (repr(Lockstep()), repr(Resync(0.0)))
 SUITES = ("twinstep.properties", "twinstep.interactions", "twinstep.rollouts")
 _PROJECT = """[tool.twinstep.envs]
 {name} = "{module}:PAIR"
@@ -91,13 +90,11 @@ def audit(name: str) -> dict[str, Any]:
 def entry_facts(entry: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what a verdict's entry and the reports say of a pair.
 
-    verdict: twinstep's own word; `equal but for rounding` where gates allow any. first: the
-    headline of the simplest report without the pair's name. steps: compared at level 3.
+    verdict: twinstep's own word. first: the headline of the simplest report without the pair's
+    name. gates: those that allow rounding. steps: compared at level 3.
     """
     word = entry.get("verdict", "not run")
-    gates = sorted({gate for gate in entry.get("gates", {}).values() if gate not in _EXACT})
-    if gates:
-        word = word.replace("equal", "equal but for rounding", 1)
+    gates = allows_rounding(entry.get("gates", {}))
     best = min(records, key=_order, default=None)
     return {
         "reference": entry.get("oracle", ""),

@@ -194,6 +194,12 @@ def test_a_verdict_file_that_is_none_verifies_nothing(verdict, text):
     assert twinstep.make("pong-v0").verdict.word.startswith("not verified here")
 
 
+def test_a_verdict_under_gates_verifies_and_says_so(verdict):
+    now = verdict(verdict="equal but for rounding")
+    assert now.verified
+    assert now.word == "equal but for rounding"
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

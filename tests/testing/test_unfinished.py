@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from twinstep.environment import Parameter, Variant
+from twinstep.gates import Lockstep, Resync, Window
 from twinstep.testing import accounting
 from twinstep.tests.support.project_folder import SHORT
 from twinstep.tests.toys.duel import DUEL
@@ -106,10 +107,11 @@ _SEEN = {"driver": "random", "key": "", "episodes": 100, "steps": 1000}
 _SEEN |= {"truncated": 0, "illegal": 0, "lengths": [10, 10.0, 10]}
 
 
-def _finished(truncates, asks_illegal=False, outcome="passed", unvaried=(), **seen):
+def _finished(truncates, asks_illegal=False, outcome="passed", unvaried=(), gates=None, **seen):
     """Return the verdict's entry of one passed test of level 3 that has compared all it owes."""
     notes = {
-        "pair": "p", "imported": False, "dtype": "f", "platform": "cpu", "gates": {"obs": ""},
+        "pair": "p", "imported": False, "dtype": "f", "platform": "cpu",
+        "gates": gates or {"obs": repr(Lockstep())},
         "owed": ["lockstep random"], "compared": ["lockstep random"], "level": 3,
         "truncates": truncates, "asks_illegal": asks_illegal, "unvaried": unvaried,
         "placed_starts": False, "starts": "", "settings": {},
@@ -134,6 +136,20 @@ def test_a_comparison_that_failed_is_not_called_missing():
 def test_few_steps_are_equal_in_what_was_played_and_the_number_is_said():
     assert _finished(False, steps=999)["verdict"] == "equal in what was played: 999 steps"
     assert _finished(False, steps=1)["verdict"] == "equal in what was played: 1 step"
+
+
+@pytest.mark.parametrize("gate", [Lockstep(1e-7), Lockstep(rtol=1e-7), Resync(1.0), Window(5, 1)])
+def test_a_gate_that_allows_rounding_is_in_the_verdicts_word(gate):
+    gates = {"reward": repr(Lockstep()), "obs": repr(gate)}
+    assert _finished(False, gates=gates)["verdict"] == "equal but for rounding"
+    thin = _finished(False, gates=gates, steps=999)["verdict"]
+    assert thin == "equal but for rounding in what was played: 999 steps"
+    assert _finished(False, gates=gates, outcome="failed")["verdict"] == "differs"
+
+
+@pytest.mark.parametrize("gate", [Lockstep(), Lockstep(signed_zeros=False), Resync(0.0)])
+def test_a_gate_that_lets_no_number_differ_leaves_it_equal(gate):
+    assert _finished(False, gates={"obs": repr(gate)})["verdict"] == "equal"
 
 
 def test_a_declared_truncation_that_no_episode_shows_is_said():
@@ -266,5 +282,6 @@ def test_a_test_of_the_oracle_alone_that_fails_leaves_no_candidate_equal(project
     ],
 )
 def test_equal_is_said_of_what_was_compared_step_by_step_alone(compared, missing, word):
-    pair = {"levels": {}, "drivers": {"random": {"steps": 5000}}, "imported": False}
+    drivers = {"random": {"steps": 5000}}
+    pair = {"levels": {}, "drivers": drivers, "imported": False, "gates": {}}
     assert accounting._verdict_word(pair | {"compared": compared, "missing": missing}) == word

@@ -23,6 +23,8 @@ from twinstep.project.source_hash import (
     sources_hash,
 )
 
+#: The words of a verdict that says yes. The second one is of gates that allow rounding.
+EQUAL = ("equal", "equal but for rounding")
 _NEEDED = {"verdict", "contract_digest", "platform", "auto_reset"}
 #: The file of pytest's verdict, below the current folder.
 LOCAL = Path(".twinstep/verdict.json")
@@ -33,7 +35,7 @@ class Verdict:
     """The suite's verdict on one candidate under one choice of parameters.
 
     word: as pytest printed it (`equal`, `differs`, ...), or the reason for its absence.
-    verified: whether the word is `equal` and holds here: same contract, same sources, same
+    verified: whether the word is one of `EQUAL` and holds here: same contract, same sources, same
     platform, this kind of auto-reset. pair: `pong@fs8-jax`. detail: the entry of verdict.json.
     source: the file that it comes from.
     """
@@ -133,7 +135,7 @@ def _judge(
         word = "not verified: the candidate's files have changed since"
     elif entry.get("bridge", bridge := bridge_hash(subject)) != bridge:
         word = "not verified: the reference's bridge has changed since"
-    elif word == "equal" and "level2" not in entry.get("levels", {}):
+    elif word in EQUAL and "level2" not in entry.get("levels", {}):
         # Episodes alone ask neither other sizes of batches, nor two states, nor `load`.
         word = f"equal at level 3 alone, not verified: run `{_command(subject)}`"
     elif (others := entry["versions"]) != (ours := versions()):
@@ -142,10 +144,10 @@ def _judge(
         word = f"not verified with {', '.join(words)}"
     elif entry["platform"] != platform:
         word = f"not verified on {platform}: the verdict is for {entry['platform']}"
-    elif word == "equal" and auto_reset and auto_reset not in entry["auto_reset"]:
+    elif word in EQUAL and auto_reset and auto_reset not in entry["auto_reset"]:
         modes = ", ".join(entry["auto_reset"]) or "none"
         word = f"not verified with auto_reset '{auto_reset}' (verified: {modes})"
-    return Verdict(word, word == "equal", label, entry, path.as_posix())
+    return Verdict(word, word in EQUAL, label, entry, path.as_posix())
 
 
 def _beyond(found: Verdict, lanes: int, settings: Mapping[str, str]) -> Verdict:

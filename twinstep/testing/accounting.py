@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from twinstep.environment import Environment
+from twinstep.gates import Lockstep, Resync, Window
 from twinstep.project.imported import loaded_hash
 from twinstep.project.registry import Pair
 from twinstep.project.verdicts import bridge_hash, jax_settings, sources_hash
@@ -15,6 +17,10 @@ from twinstep.reference.ranges_seen import Ranges, widen
 from twinstep.testing.lab import Lab
 from twinstep.testing.settings import RunSettings
 
+#: Gates as a verdict has them that let no number differ.
+_EXACT = {repr(gate) for gate in (Lockstep(), Lockstep(signed_zeros=False), Resync(0.0))}
+#: The kinds of gates that bound a number's error in a step.
+_OF_NUMBERS = tuple(f"{kind.__name__}(" for kind in (Lockstep, Resync, Window))
 #: Fewer compared steps, of all drivers, are too few to be called equal without the number.
 THIN = 1000
 #: A level 3 with fewer episodes a driver is no full verdict.
@@ -237,13 +243,22 @@ def _verdict_word(pair: dict[str, Any]) -> str:
     kinds = {what.partition(" ")[0] for what in pair["compared"]}
     drawn = "distribution" in kinds
     only = drawn and not kinds & {"lockstep", "resync"}
-    word = "alike in distribution" if only else "equal"
+    word = "equal but for rounding" if allows_rounding(pair["gates"]) else "equal"
+    word = "alike in distribution" if only else word
     if pair["missing"]:
         word += " in part"
     elif steps < THIN and not only:
         word += f" in what was played: {steps} step{'s' * (steps != 1)}"
     word += ", the rest alike in distribution" if drawn and not only else ""
     return f"{word} (imported traces)" if pair["imported"] else word
+
+
+def allows_rounding(gates: Mapping[str, str]) -> list[str]:
+    """Return the gates of a verdict, name -> text, that let a number differ; one of each kind.
+
+    Zeros of both signs are one number.
+    """
+    return sorted({g for g in gates.values() if g.startswith(_OF_NUMBERS) and g not in _EXACT})
 
 
 def _plain(number: float) -> float | str:
