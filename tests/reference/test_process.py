@@ -17,6 +17,7 @@ from twinstep.errors import ContractBroken, OracleFailed, UserError
 from twinstep.frames import take_lanes
 from twinstep.inputs.seeds import seeds, starts_of
 from twinstep.project.registry import EnvVariant
+from twinstep.reference import process as process_module
 from twinstep.reference.process import OracleProcess
 from twinstep.tests.support.project_folder import HANGS
 from twinstep.tests.toys.faulty import FAULTY
@@ -72,6 +73,34 @@ def test_the_request_after_a_failure_is_answered(oracle, fault, tmp_path):
     first = process.reset(take_lanes(start, 0))
     assert first.state["n"] == 0
     assert process.step(np.zeros(1, np.int32)).state["n"] == 1
+
+
+def test_what_raises_at_a_placed_state_is_named_with_the_state_and_its_actions(oracle):
+    process = oracle("raise")
+    states = {"n": np.array([4, 5, 3, 2, 4], np.int32)}
+    actions = np.array([[[1], [0], [1], [0], [1]]], np.int32)
+    begin = starts_of(process.subject.contract, seeds("public", 5, "faulty"))
+    with pytest.raises(OracleFailed) as failed:
+        process.steps(states, actions, begin)
+    expected = "ZeroDivisionError: in the reference from a placed state (n 2; actions [[0]])"
+    assert expected in str(failed.value)
+
+
+def test_what_no_state_alone_raises_is_said_as_it_was(oracle, monkeypatch):
+    process = oracle("none")
+    raised = process_module._Raised("the oracle raised KeyError: 1", "start 0, step 0")
+    asked = []
+
+    def ask(method, states, *rest):
+        asked.append(len(states["n"]))
+        if len(asked) == 1:
+            raise raised
+
+    monkeypatch.setattr(process, "_ask", ask)
+    begin = starts_of(process.subject.contract, seeds("public", 3, "faulty"))
+    with pytest.raises(OracleFailed, match="KeyError: 1 at start 0, step 0$"):
+        process.steps({"n": np.zeros(3, np.int32)}, np.zeros((1, 3, 1), np.int32), begin)
+    assert asked == [3, 2, 1]
 
 
 def test_a_crash_says_where_python_was(oracle, tmp_path):

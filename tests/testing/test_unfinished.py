@@ -19,6 +19,21 @@ class Mine(Vector):
     def {method}(self, *inputs):
         __import__("os")._exit(0)
 """
+#: The toy under a contract that gives one field of its state another dtype.
+WIDER = """
+import dataclasses
+
+from twinstep.tests.toys.duel import DUEL
+
+
+def contract(params):
+    made = DUEL.contract(params)
+    state = [dataclasses.replace(f, dtype="int64") if f.name == "draws" else f for f in made.state]
+    return dataclasses.replace(made, state=tuple(state))
+
+
+ENV = dataclasses.replace(DUEL, contract=contract)
+"""
 #: A plugin for the child's run: something happens before the test that is named.
 STOP = """
 import os, signal
@@ -285,3 +300,19 @@ def test_equal_is_said_of_what_was_compared_step_by_step_alone(compared, missing
     drivers = {"random": {"steps": 5000}}
     pair = {"levels": {}, "drivers": drivers, "imported": False, "gates": {}}
     assert accounting._verdict_word(pair | {"compared": compared, "missing": missing}) == word
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_of_a_reference_that_breaks_its_contract_one_line_is_said_and_no_verdict(project, workers):
+    """Both sides give what the contract does not: nobody knows which of the three is wrong."""
+    (project.package / "wider.py").write_text(WIDER)
+    text = (project.folder / "pyproject.toml").read_text()
+    text = text.replace("twinstep.tests.toys.duel:DUEL", "fastduel.wider:ENV")
+    (project.folder / "pyproject.toml").write_text(text)
+    run = project.pytest(*ONE, "--candidate", "vector", *workers)
+    assert run.code == 1
+    for name in ("mine", "vector"):
+        word = run.verdict["pairs"][f"duel-{name}"]["verdict"]
+        assert word == "not verified: the reference breaks its contract"
+    says = "the oracle's state.draws is uint32[1], the contract says int64[1]: mend the contract"
+    assert run.text.count(f"\nduel: {says}, or the reference's bridge\n") == 1

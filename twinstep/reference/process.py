@@ -14,7 +14,7 @@ import twinstep
 from twinstep._lib.rpc import ChildProcess, Ended, Silent, ending
 from twinstep._lib.spawn import child_command
 from twinstep.errors import OracleFailed, OracleMissing
-from twinstep.frames import Frame, Start
+from twinstep.frames import Frame, Start, take_lanes
 from twinstep.project import registry
 from twinstep.project.registry import EnvVariant
 from twinstep.reference import fresh_starts
@@ -36,6 +36,10 @@ started = 0
 
 class _Crashed(OracleFailed):
     """A signal ended the child."""
+
+
+class _Raised(OracleFailed):
+    """The reference's own code raised."""
 
 
 class OracleProcess:
@@ -98,11 +102,38 @@ class OracleProcess:
         self, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start
     ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
         """Load states [N, ...] and apply actions [H, N, P, ...]: frames [H, N, ...], events."""
-        return self._ask("steps", states, actions, begin)
+        try:
+            return self._ask("steps", states, actions, begin)
+        except _Raised as error:
+            raise self._of_one_state(error, states, actions, begin) from None
 
     def restarts(self, states: dict[str, np.ndarray], begin: Start) -> dict[str, np.ndarray]:
         """Load states [N, ...] and restart each: frames path -> [N, ...]."""
         return self._ask("restarts", states, begin)
+
+    def _of_one_state(
+        self, error: _Raised, states: dict[str, np.ndarray], actions: np.ndarray, begin: Start
+    ) -> OracleFailed:
+        """Return an error with the state and the actions at which the oracle raised it.
+
+        Half of the lanes are asked at a time. Where none alone raises, it is the error as it was.
+        """
+        lanes = np.arange(actions.shape[1])
+        while True:
+            half = lanes[: (len(lanes) + 1) // 2]
+            few = {name: np.asarray(value)[half] for name, value in states.items()}
+            try:
+                self._ask("steps", few, actions[:, half], take_lanes(begin, half))
+                if len(lanes) == 1:
+                    return error
+                lanes = lanes[len(half) :]
+            except _Raised as again:
+                if len(lanes) == 1:
+                    shown = {name: value[0] for name, value in few.items()}
+                    said = ", ".join(f"{name} {_short(value)}" for name, value in shown.items())
+                    given = f"{said}; actions {_short(actions[:, half[0]])}"
+                    return OracleFailed(f"{again.what} from a placed state ({given})", again.where)
+                lanes = half
 
     def replays(
         self, trials: list[tuple[Start, np.ndarray]]
@@ -199,7 +230,7 @@ class OracleProcess:
             raise value
         error, trace = value
         child.log(trace)
-        raise OracleFailed(f"the oracle raised {error}", self._where())
+        raise _Raised(f"the oracle raised {error}", self._where())
 
     def _life_now(self) -> tuple[int, int, int]:
         return LIFE.unpack_from(self._life, 0)
@@ -212,3 +243,9 @@ class OracleProcess:
         if self._child is not None:
             self._child.kill()
             self.close()
+
+
+def _short(value: np.ndarray) -> str:
+    """Return an array as one line, with the middle of a long one left out."""
+    text = np.array2string(np.asarray(value), separator=",", threshold=16, edgeitems=4)
+    return " ".join(text.split())

@@ -91,6 +91,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         if isinstance(error, CandidateBroken):
             item.user_properties.append((reporting.BROKEN, text.partition("\n")[0]))
             vars(result).pop("wasxfail", None)
+        if isinstance(error, ContractBroken) and (subject := _asked(item)) is not None:
+            said = f"{subject.label}: {error}: mend the contract, or the reference's bridge"
+            item.user_properties.append((reporting.BROKEN, said))
+            item.user_properties.append((reporting.UNKEPT, subject.label))
     if error is not None and not isinstance(error, Divergence | CandidateBroken | AssertionError):
         item.user_properties.append((reporting.FAULT, True))
     if call.when == "call" or result.outcome != "passed":

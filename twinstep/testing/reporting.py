@@ -30,7 +30,11 @@ from twinstep.testing.run import RUN
 REPORT = "twinstep_report"
 NOTES = "twinstep_notes"
 BROKEN = "twinstep_broken"
+#: The variant whose reference gives what its contract forbids.
+UNKEPT = "twinstep_unkept"
 FAULT = "twinstep_fault"
+#: What is taken off a test's report again.
+_DATA = (REPORT, NOTES, BROKEN, UNKEPT)
 TROUBLE = "twinstep_trouble"
 CHECKS = "twinstep_checks"
 #: Beside no verdict: it may lie among a candidate's files, whose hash it names.
@@ -59,6 +63,7 @@ class VerdictWriter:
         self._pairs: dict[str, dict[str, Any]] = {}
         self._times: dict[str, float] = {}
         self._broken: Counter[str] = Counter()
+        self._unkept: set[str] = set()
         self._unnoted: list[tuple[str, str, str]] = []
         self._outcomes: dict[str, str] = {}
         self._why: dict[str, str] = {}
@@ -95,11 +100,12 @@ class VerdictWriter:
         """Take the attached data, and off the report: it is too large for JUnit's file."""
         attached: dict[str, Any] = dict(report.user_properties)
         record, notes = attached.get(REPORT), attached.get(NOTES)
-        kept = [(n, v) for n, v in report.user_properties if n not in (REPORT, NOTES, BROKEN)]
+        kept = [(n, v) for n, v in report.user_properties if n not in _DATA]
         if record is not None:
             self._keep(record)
             kept.append(("twinstep", f"{self._folder}/{record['id']}.json"))
         report.user_properties = kept
+        self._unkept |= {attached[UNKEPT]} if UNKEPT in attached else set()
         if BROKEN in attached and report.outcome == "failed":
             self._broken[attached[BROKEN]] += 1
         if report.when == "call" or report.outcome != "passed":
@@ -186,8 +192,15 @@ class VerdictWriter:
             label: accounting.finished(pair, self._complete)
             | self._not_reached(label, pair)
             | self._applicable(label)
+            | self._nothing_said(label)
             for label, pair in sorted(self._pairs.items())
         }
+
+    def _nothing_said(self, label: str) -> dict[str, str]:
+        """Return the word for a pair whose reference does not keep the contract, {} for others."""
+        of = {known.subject.label for known in self._known if known.label == label}
+        word = "not verified: the reference breaks its contract"
+        return {"verdict": word} if of & self._unkept else {}
 
     def _not_reached(self, label: str, pair: dict[str, Any]) -> dict[str, Any]:
         """Return the state's declared ranges of which recorded episodes left out a part."""
