@@ -160,6 +160,16 @@ def test_of_installed_packages_it_sees_those_that_are_required_and_no_others():
         assert [one == "imported" for one in said] == expected, said
 
 
+def test_what_declares_environments_is_found_whatever_is_required():
+    """`make` in a user's program reads it; no pyproject.toml is there."""
+    pair = _pair("pong")
+    view = view_of(Pair(pair.subject, replace(pair.candidate, requires=())))
+    asks = "import twinstep; print(twinstep.make('pong-v0', 'jax').id)"
+    words, given = [sys.executable, "-c", asks], variables(view) | {"HOME": "/tmp"}
+    done = subprocess.run(walled(words), env=given, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "pong-v0", done.stderr
+
+
 @pytest.mark.parametrize("wrong", ["no-such-distribution", "no-such[extra]>=3; os", "!"])
 def test_what_is_required_and_not_installed_is_a_line(wrong):
     pair = _pair("pong")

@@ -85,8 +85,12 @@ def _libraries(candidate: CandidateRef) -> tuple[list[str], list[str]]:
     forms = [f"{lib}python3*/{name}" for lib in ("", "lib*/") for name in _INSTALLED]
     found = {folder for place in map(Path, places) for form in forms for folder in place.glob(form)}
     found |= {place for place in map(Path, places) if place.name in _INSTALLED}
-    # Packages in folders of their own are found by what `pip install -e` leaves.
-    chosen += [str(file) for folder in found for file in folder.glob("__editable__*")]
+    for folder in found:
+        # Packages in folders of their own are found by what `pip install -e` leaves.
+        chosen += map(str, folder.glob("__editable__*"))
+        # A user's program finds the environment by what its distribution declares.
+        declaring = folder.glob("*-info/entry_points.txt")
+        chosen += [str(file.parent) for file in declaring if "[twinstep." in file.read_text()]
     return sorted(map(str, found)), chosen
 
 
