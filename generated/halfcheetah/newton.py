@@ -5,13 +5,14 @@ present set, and if no row changes, that is the minimum. Where rows change, the 
 the one that lowers the cost most (an exact line search).
 
 In float64 the search goes as MuJoCo's: from the cheaper of the last accelerations and those without
-constraints, always by line searches, and after the first step it stops where another promises to
-lower the cost by less than 1e-8 of the mass matrix's trace. One step in a hundred thousand then
-ends 1e-3 off the minimum, and the next state 1e-5. Float32 rounds more than that: there full
-steps save the searching, and one more after the rows are found, computed row by row from the
-remainder, restores the digits lost to the matrix of stiff contacts. Play needs at most 6 of them,
-placed states 9. In theory they could go round in a circle, so from FULL_STEPS on the solver
-searches.
+constraints, always by line searches, and it stops where MuJoCo's does: before the first step where
+the forces left unbalanced and the gain that the step promises are both below 1e-8 of the mass
+matrix's trace, as at rest; later where one of them is, or the gain of the last step. One step in a
+hundred thousand then ends 1e-3 off the minimum, and the next state 1e-5. Float32 rounds more than
+that: there full steps save the searching, and one more after the rows are found, computed row by
+row from the remainder, restores the digits lost to the matrix of stiff contacts. Play needs at most
+6 of them, placed states 9. In theory they could go round in a circle, so from FULL_STEPS on the
+solver searches.
 """
 
 from __future__ import annotations
@@ -80,13 +81,14 @@ class Problem(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """settled: whether the last step changed no row."""
+    """settled: whether the last step changed no row. gain: by how much it lowered the cost."""
 
     at: Array
     rows: Pushing
     steps: Array
     done: Array
     settled: Array
+    gain: Array
 
 
 def column(values: tuple[float, ...], like: Array) -> Array:
@@ -161,29 +163,33 @@ def solve(problem: Problem, begin: Array, full_steps: int | None = None) -> Arra
         rows = pushing_rows(problem.places, problem.given, list(target))
         same = _same(rows, search.rows)
         if as_mujoco:
-            gain = 0.5 * (way * jnp.stack(missing)).sum(0)
-            enough = (gain < least_gain) & (search.steps > 0)
+            left = jnp.stack(missing)
+            promised = 0.5 * (way * left).sum(0) < least_gain
+            balanced = jnp.sqrt((left * left).sum(0)) < least_gain
+            gained = (search.gain > 0.0) & (search.gain < least_gain)
+            begun = search.steps > 0
+            enough = jnp.where(begun, promised | balanced | gained, promised & balanced)
             stays, done = search.done | enough, same | enough
         else:
             stays, done = search.done, search.settled
 
-        def shortened() -> tuple[Array, Pushing]:
-            share = _best_share(problem, mass, search.at, target, stays | done | same)
+        def shortened() -> tuple[Array, Pushing, Array]:
+            share, gain = _best_share(problem, mass, search.at, target, stays | done | same)
             at = search.at + share[None] * way
-            return at, pushing_rows(problem.places, problem.given, list(at))
+            return at, pushing_rows(problem.places, problem.given, list(at)), gain
 
         if full_steps:
             whole = search.steps < full_steps
-            found = jax.lax.cond(whole, lambda: (target, rows), shortened)
+            found = jax.lax.cond(whole, lambda: (target, rows, search.gain), shortened)
         else:
             found = shortened()
         old = search.at, search.rows
-        at, rows = jax.tree.map(lambda a, b: jnp.where(stays[None], a, b), old, found)
-        return _Search(at, rows, search.steps + 1, search.done | done, same)
+        at, rows = jax.tree.map(lambda a, b: jnp.where(stays[None], a, b), old, found[:2])
+        return _Search(at, rows, search.steps + 1, search.done | done, same, found[2])
 
     rows = pushing_rows(problem.places, problem.given, list(begin))
     none = jnp.zeros(begin.shape[1:], bool)
-    first = _Search(begin, rows, jnp.int32(0), none, none)
+    first = _Search(begin, rows, jnp.int32(0), none, none, jnp.full_like(begin[0], jnp.inf))
     return jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < MOST_STEPS), improved, first).at
 
 
@@ -256,8 +262,12 @@ class _Share(NamedTuple):
     steps: Array
 
 
-def _best_share(problem: Problem, mass: Matrix, here: Array, there: Array, known: Array) -> Array:
-    """Return the share [N] of the way at which the cost is least; 1 where `known`.
+def _best_share(
+    problem: Problem, mass: Matrix, here: Array, there: Array, known: Array
+) -> tuple[Array, Array]:
+    """Return the share [N] of the way at which the cost is least, and by how much it is less.
+
+    The share is 1 where `known`.
 
     The cost's slope is piecewise linear and rises: Newton's method on it is exact as soon as
     two shares lie on one piece. A share that leaves the bracket is halved.
@@ -289,4 +299,9 @@ def _best_share(problem: Problem, mass: Matrix, here: Array, there: Array, known
     one = jnp.ones_like(here[0])
     first = _Share(one, 0.0 * one, jnp.inf * one, known, jnp.int32(0))
     end = jax.lax.while_loop(lambda s: ~s.done.all() & (s.steps < MOST_STEPS), improve, first)
-    return end.at
+    more = end.at * (start + 0.5 * end.at * curve)
+    for weight, by, change in zip(weights, late, faster, strict=True):
+        then = jnp.minimum(by + end.at[None] * change, 0.0)
+        was = jnp.minimum(by, 0.0)
+        more = more + 0.5 * (weight * (then - was) * (then + was)).sum(0)
+    return end.at, -more

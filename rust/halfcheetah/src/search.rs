@@ -1,7 +1,8 @@
 //! Newton steps of the best length: an exact search along each.
 //!
-//! Float64 searches as MuJoCo does, which sometimes stops a little away from the minimum; where it
-//! stops depends on its beginning and on each step's length. Float32 comes here when full steps do
+//! Float64 searches as MuJoCo does, which sometimes stops a little away from the minimum. It takes no
+//! step where the unbalanced forces and the gain that the step promises are both small, as at rest;
+//! later it stops where one of them is, or the gain of the last step. Float32 comes here when full steps do
 //! not end, for they could go round in a circle.
 
 use crate::constraints::{Constraints, Place, none};
@@ -42,17 +43,26 @@ impl<V: Vector> Task<V> for Search<'_, V> {
         let least_gain = V::of(token, TOLERANCE) * trace(&mass);
         let mut pressed = bodies.unpressed();
         let mut done = none::<V>(token);
+        let mut gained = done;
         for number in 0..MOST_STEPS {
             let there = bodies.target(&mut pressed, constraints);
             constraints.look(Place::There, &motions(bodies.places, &there), &there);
             let (changed, curve) = constraints.compare();
-            if number == 0 && !V::any(changed) {
-                return there;
-            }
             let line = Line::new(bodies, &mass, &here, &there);
-            if V::Scalar::AS_MUJOCO && number > 0 {
-                let enough = (V::of(token, 0.5) * (line.curve + curve)).lt(least_gain);
+            if V::Scalar::AS_MUJOCO {
+                let promised = (V::of(token, 0.5) * (line.curve + curve)).lt(least_gain);
+                let left = unbalanced(bodies, &mass, constraints, &here);
+                let balanced = dot(&left, &left).lt(least_gain * least_gain);
+                let enough = if number == 0 {
+                    // What touches nothing has the bits of a lane alone, which is not searched.
+                    V::and(V::and(promised, balanced), constraints.touched())
+                } else {
+                    V::or(V::or(promised, balanced), gained)
+                };
                 done = V::or(done, enough);
+            }
+            if number == 0 && !V::any(V::or(changed, done)) {
+                return there;
             }
             let searched = V::and(changed, V::not(done));
             let mut share = V::of(token, 1.0);
@@ -66,7 +76,14 @@ impl<V: Vector> Task<V> for Search<'_, V> {
             for (here, there) in here.iter_mut().zip(there) {
                 *here = on(*here, there);
             }
+            let before = constraints.cost(Place::Here);
             constraints.advance(on);
+            if V::Scalar::AS_MUJOCO {
+                let of_rows = before - constraints.cost(Place::Here);
+                let twice = of_rows - share * (line.start + line.start + share * line.curve);
+                let is_gain = V::zero(token).lt(twice);
+                gained = V::and(is_gain, twice.lt(least_gain + least_gain));
+            }
             done = V::or(done, V::not(changed));
             if !V::any(V::not(done)) {
                 break;
@@ -74,6 +91,22 @@ impl<V: Vector> Task<V> for Search<'_, V> {
         }
         here
     }
+}
+
+/// The forces that accelerations leave unbalanced, with the rows that push there.
+#[inline(always)]
+fn unbalanced<V: Vector>(
+    bodies: &Bodies<'_, V>,
+    mass: &[V; 36],
+    constraints: &Constraints<V>,
+    here: &[V; 9],
+) -> [V; 9] {
+    let forces = constraints.forces(bodies.places, &motions(bodies.places, here), here);
+    let mut left = times(mass, here);
+    for k in 0..9 {
+        left[k] = left[k] - bodies.smooth[k] - forces[k];
+    }
+    left
 }
 
 /// Begins the search at the accelerations without constraints if they cost less.

@@ -123,7 +123,7 @@ def searched(ways: _Ways, patch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.nda
         limit, contact = (SimpleNamespace(weight=way.weights[at]) for at in (3, 0))
         given: Any = SimpleNamespace(contacts=contact, limits=limit)
         problem = newton.Problem([], [], smooth, given)
-        share = newton._best_share(problem, {}, here, there, jnp.zeros(1, bool))
+        share, _ = newton._best_share(problem, {}, here, there, jnp.zeros(1, bool))
         return share[0], ends[0].steps
 
     with jax.enable_x64(True), patch.context() as patch:
