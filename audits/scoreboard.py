@@ -15,7 +15,8 @@ _HEAD = """# Public pairs, audited
 `make audit` wrote this from `audits/results/`. A pair is a reference, a port of it in another
 library, and the versions of both; `audits/pairs/` declares each. twinstep's levels 1 to 3 run with
 their default settings: 100 episodes a driver, batches, and placed states where both sides can be
-placed. Only the recording through auto-resets is short, because twinstep makes them, not the port.
+placed. Where one driver plays instead of two, the pair's file says why. Only the recording through
+auto-resets is short, because twinstep makes them, not the port.
 
 * **equal**: the same bits in all that is compared, in every step that was played.
 * **equal but for rounding**: equal where the fields named under Gates may be off by rounding. A

@@ -74,20 +74,35 @@ def contract(name: str, xml: str, qpos: Any, qvel: Any, gates: Any = ()) -> Cont
     )
 
 
-def oracle(xml: str) -> Any:
-    """Return the oracle of a model."""
+def oracle(xml: str, *ranges: Any) -> Any:
+    """Return the oracle of a model.
+
+    ranges: qpos and qvel as `contract` takes them, where placed states need each element's own
+    range: a body deep below the plane is no state that play has.
+    """
 
     def place(env, start):
         count = env.model.nq
         env.put(start.fields["state"][:count], start.fields["state"][count:])
         return env.observed()
 
-    return oracle_from_gym(
+    plain = oracle_from_gym(
         lambda: MuJoCo(xml),
         place=place,
         fields={"qpos": lambda env: env.data.qpos.copy(), "qvel": lambda env: env.data.qvel.copy()},
         load=lambda env, fields: env.put(fields["qpos"], fields["qvel"]),
     )
+    if not ranges:
+        return plain
+
+    class Placed(plain):
+        def places(self, count, seed, dtype):
+            low, high = np.array([*ranges[0], *ranges[1]], np.float64).T
+            drawn = np.random.default_rng(seed).uniform(low, high, (count, len(low)))
+            drawn = drawn.astype(dtype).astype(np.float64)
+            return {"qpos": drawn[:, : len(ranges[0])], "qvel": drawn[:, len(ranges[0]) :]}
+
+    return Placed
 
 
 def candidate(xml: str) -> Callable[..., JaxCandidate]:

@@ -1,6 +1,6 @@
 """A ball on a plane, pushed by three motors."""
 
-from audits.pair import declared, pins
+from audits.pair import declared, pins, rounding
 from audits.pairs.mjx import _model
 
 XML = """
@@ -14,12 +14,12 @@ XML = """
 <actuator><motor joint="x"/><motor joint="z"/><motor joint="roll" gear="0.1"/></actuator>
 """
 
+QPOS = [(-0.1, 0.1), (-0.01, 0.1), (-3.0, 3.0)]
+QVEL = [(-1.0, 1.0), (-1.0, 1.0), (-3.0, 3.0)]
 CONTRACT = _model.contract(
-    "ball_on_plane",
-    XML,
-    [(-0.1, 0.1), (-0.01, 0.1), (-3.0, 3.0)],
-    [(-1.0, 1.0), (-1.0, 1.0), (-3.0, 3.0)],
+    *("ball_on_plane", XML, QPOS, QVEL),
+    rounding({"obs": 5e-04, "state.qpos": 5e-06, "state.qvel": 5e-04}),
 )
-Oracle, Candidate = _model.oracle(XML), _model.candidate(XML)
+Oracle, Candidate = _model.oracle(XML, QPOS, QVEL), _model.candidate(XML)
 probe = pins("mujoco", "mujoco-mjx", "jax")
 PAIR = declared(__name__, "MuJoCo, a model of our own", CONTRACT, slow_to_compile=True)

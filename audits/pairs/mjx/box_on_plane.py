@@ -1,6 +1,6 @@
 """A box that slides and tips on a plane, pushed by two motors."""
 
-from audits.pair import declared, pins
+from audits.pair import declared, pins, rounding
 from audits.pairs.mjx import _model
 
 XML = """
@@ -14,12 +14,12 @@ XML = """
 <actuator><motor joint="x" gear="5"/><motor joint="z"/></actuator>
 """
 
+QPOS = [(-0.1, 0.1), (-0.01, 0.1), (-0.3, 0.3)]
+QVEL = [(-1.0, 1.0), (-1.0, 1.0), (-3.0, 3.0)]
 CONTRACT = _model.contract(
-    "box_on_plane",
-    XML,
-    [(-0.1, 0.1), (-0.01, 0.1), (-0.3, 0.3)],
-    [(-1.0, 1.0), (-1.0, 1.0), (-3.0, 3.0)],
+    *("box_on_plane", XML, QPOS, QVEL),
+    rounding({"obs": 5e-03, "state.qpos": 5e-05, "state.qvel": 5e-03}),
 )
-Oracle, Candidate = _model.oracle(XML), _model.candidate(XML)
+Oracle, Candidate = _model.oracle(XML, QPOS, QVEL), _model.candidate(XML)
 probe = pins("mujoco", "mujoco-mjx", "jax")
 PAIR = declared(__name__, "MuJoCo, a model of our own", CONTRACT, slow_to_compile=True)

@@ -1,7 +1,7 @@
 """python-chess against pgx's chess: pieces, legal moves, ends and rewards.
 
 pgx ends a game at the third repetition and at 50 moves without progress, where python-chess leaves
-both to a claim. Both players see the board from the side of the one who moves, as pgx shows it.
+both to a claim. Each player sees the board from the own side.
 """
 
 import chess
@@ -54,23 +54,23 @@ class Oracle:
     def _mover(self):
         return 0 if self.board.turn == chess.WHITE else 1
 
-    def _square(self, square):
-        """Return pgx's number of a square: files first, ranks from the mover's side."""
+    def _square(self, square, player):
+        """Return pgx's number of a square: files first, ranks from the player's side."""
         rank = chess.square_rank(square)
-        return chess.square_file(square) * 8 + (rank if self._mover() == 0 else 7 - rank)
+        return chess.square_file(square) * 8 + (rank if player == 0 else 7 - rank)
 
     def _label(self, move):
-        begin, end = self._square(move.from_square), self._square(move.to_square)
+        begin, end = (self._square(at, self._mover()) for at in (move.from_square, move.to_square))
         across, up = (to - at for at, to in zip(divmod(begin, 8), divmod(end, 8), strict=True))
         if move.promotion in LESSER:
             return begin * 73 + 3 * LESSER.index(move.promotion) + SIDEWAYS.index(across)
         return begin * 73 + 9 + (LINES + LEAPS).index((across, up))
 
-    def _pieces(self):
+    def _pieces(self, player):
         seen = np.zeros((8, 8, 12), bool)
         for square, piece in self.board.piece_map().items():
-            file, rank = divmod(self._square(square), 8)
-            other = 6 * (piece.color != self.board.turn)
+            file, rank = divmod(self._square(square, player), 8)
+            other = 6 * (piece.color != (player == 0))
             seen[7 - rank, file, piece.piece_type - 1 + other] = True
         return seen
 
@@ -93,7 +93,7 @@ class Oracle:
             reward[:] = 1
             reward[self._mover()] = -1
         return Frame(
-            obs=np.stack([self._pieces()] * 2),
+            obs=np.stack([self._pieces(player) for player in (0, 1)]),
             reward=reward,
             terminated=np.bool_(over),
             truncated=np.bool_(False),

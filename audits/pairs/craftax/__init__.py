@@ -1,0 +1,1 @@
+"""Craftax-Classic against crafter, one theme a pair."""

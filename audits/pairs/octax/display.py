@@ -1,0 +1,23 @@
+"""chip8py's sprites, digits and clearing against octax's."""
+
+from audits.pair import declared, pins
+from audits.pairs.octax._machine import candidate
+from audits.references.chip8 import Chip8, contract, programs
+
+PROGRAMS = programs(
+    *("6x0n 6y0n A3nn Dxyn", "6x2n 6y1n A3nn Dxyn Dxyn", "6x3n 6y1n A3nn Dxyn", "A3nn 00E0"),
+    *("6x1n 6y1n A3nn Dxyn", "6x0n 6y1n Fx29 Dyy5 A300"),
+    each=24,
+)
+CONTRACT = contract("octax_display-v0", PROGRAMS)
+
+
+class Oracle(Chip8):
+    """The machine with these programs."""
+
+    played = PROGRAMS
+
+
+Candidate = candidate(PROGRAMS)
+probe = pins("chip8-py", "octax", "jax")
+PAIR = declared(__name__, "chip8py", CONTRACT, slow_to_compile=True)
