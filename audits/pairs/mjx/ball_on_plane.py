@@ -1,4 +1,7 @@
-"""A ball on a plane, pushed by three motors."""
+"""A ball on a plane, pushed by three motors.
+
+The bounds of rounding are given by hand, from errors measured in steps from placed states.
+"""
 
 from audits.pair import declared, pins, rounding
 from audits.pairs.mjx import _model

@@ -1,4 +1,7 @@
-"""A box that slides and tips on a plane, pushed by two motors."""
+"""A box that slides and tips on a plane, pushed by two motors.
+
+The bounds of rounding are given by hand, from errors measured in steps from placed states.
+"""
 
 from audits.pair import declared, pins, rounding
 from audits.pairs.mjx import _model
