@@ -514,7 +514,7 @@ def test_a_module_that_fails_without_a_report_is_told_in_its_tests_words(tmp_pat
                                                              "case": {}})  # fmt: skip
     (tmp_path / "aa.md").write_text("about ball")
     why = {"test[p-ball]": "report aa", "test[p-side]": "it panics", "more[p-side]": "it panics"}
-    found = checks.CheckResult("level 1", False, 0, tuple(why), why, "", ("aa",), "ball", True)
+    found = checks.CheckResult("level 1", False, 0, tuple(why), why, "", ("aa",), "ball")
     told = checks.Checks(None, SimpleNamespace(reports=tmp_path), "base")
     assert told.text(found, "side") == "3 of 3 fail:\nit panics"
     assert told.text(found, "ball") == told.text(found, "") == "about ball"
