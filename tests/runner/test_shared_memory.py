@@ -1,5 +1,6 @@
 """Arrays between the harness and a candidate's process arrive whole, whoever else writes there."""
 
+import errno
 import mmap
 import os
 
@@ -75,6 +76,17 @@ def test_the_other_side_cannot_shrink_the_memory_under_this_one():
         for size in (0, HALF, 3 * HALF):
             with pytest.raises(PermissionError):
                 os.ftruncate(descriptor, size)
+
+
+def test_where_a_limit_forbids_the_memory_all_goes_through_the_pipe(monkeypatch):
+    def refused(descriptor, size):
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(os, "ftruncate", refused)
+    with shared_memory.made() as descriptor:
+        assert descriptor is None
+        codec = shared_memory.codec(descriptor, HARNESS)
+    np.testing.assert_array_equal(codec.decode(codec.encode(np.arange(9))), np.arange(9))
 
 
 @pytest.mark.parametrize("shape", [[HALF + 1], [-1], [2**62, 4]])

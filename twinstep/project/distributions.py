@@ -48,7 +48,12 @@ def _parsed(text: str) -> tuple[str, str]:
     match = _NAME.match(text)
     if match is None:
         raise UserError(f"`requires` has '{text}', which names no distribution")
-    return re.sub(r"[-_.]+", "-", match[1]).lower(), match[2] or ""
+    return _normal(match[1]), match[2] or ""
+
+
+def _normal(name: str) -> str:
+    """Return the one spelling of a distribution's or an extra's name."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @functools.cache
@@ -58,10 +63,10 @@ def _required(name: str, extras: tuple[str, ...]) -> tuple[str, ...] | None:
         texts = importlib.metadata.distribution(name).requires or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    wanted = {re.sub(r"[-_.]+", "-", extra).lower() for extra in extras}
+    wanted = set(map(_normal, extras))
     kept = []
     for text in texts:
-        asked = {re.sub(r"[-_.]+", "-", extra).lower() for extra in _EXTRA.findall(text)}
+        asked = set(map(_normal, _EXTRA.findall(text)))
         if not asked or asked & wanted:
             kept.append(text.partition(";")[0])
     return tuple(kept)

@@ -25,13 +25,21 @@ HARNESS, CANDIDATE = 0, 1
 
 @contextlib.contextmanager
 def made() -> Iterator[int | None]:
-    """Give a descriptor of new memory for the other side, closed in the end. None: no Linux."""
+    """Give a descriptor of new memory for the other side, closed in the end.
+
+    None where the system has no such memory, or a limit of the size of files (`ulimit -f`) is
+    below it.
+    """
     if not hasattr(os, "memfd_create"):
         yield None
         return
     descriptor = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.ftruncate(descriptor, 2 * HALF)
+        try:
+            os.ftruncate(descriptor, 2 * HALF)
+        except OSError:
+            yield None
+            return
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
         yield descriptor

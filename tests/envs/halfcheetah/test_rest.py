@@ -1,8 +1,8 @@
 """A cheetah at rest: the solver takes no Newton step where MuJoCo takes none.
 
 MuJoCo stops before its first step where the forces left unbalanced and the gain that the step
-promises are small. A float64 engine that always takes the step is 1e-9 off in nine of ten steps of
-a cheetah that lies still, which no driver that moves it shows.
+promises are small. A float64 engine that always takes the step is more than 1e-10 off in most steps
+of a cheetah that lies still, which no driver that moves it shows.
 """
 
 import numpy as np
