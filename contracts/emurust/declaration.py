@@ -69,7 +69,6 @@ EMURUST = Environment(
                 "step": (f"{_FACE}/play.rs", f"{_FACE}/lane.rs"),
             },
             packages=("twinstep.candidates.emurust", "twinstep.candidates.rust"),
-            requires=(),
             probe="twinstep.candidates.emurust.rust_emurust:probe",
             build="twinstep.candidates.emurust.rust_emurust:build",
             tests=tuple(

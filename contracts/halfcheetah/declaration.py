@@ -69,7 +69,7 @@ def _candidate(name: str, factory: str, **more: Any) -> CandidateRef:
             if sources[module].startswith(_JAX)
         },
         packages=(*packages, "twinstep.candidates.rust") if rust else packages,
-        requires=(),
+        requires=None if rust else (),
         slow_to_compile=not rust,
         tests=() if rust else _TESTS,
         **more,

@@ -70,7 +70,6 @@ PONG = Environment(
                 "restart": f"{_RUST}/episode.rs:restart",
             },
             packages=("twinstep.candidates.pong", "twinstep.candidates.rust"),
-            requires=(),
             probe="twinstep.candidates.pong.rust_pong:probe",
             build="twinstep.candidates.pong.rust_pong:build",
         ),
