@@ -3,7 +3,7 @@
 An action is a program: its bytes are written to 0x200, and five instructions run from there. Where
 a program is shorter, instructions follow that add 0 to V0. Quirks are set as octax describes its
 own: the "modern" ones, with sprites cut at the screen's edge. VF is never an operand, a key's
-number is below 16, and a sprite begins on the screen: beyond, interpreters disagree. The font lies
+number is below 16, and a sprite begins on the screen: beyond, the two differ. The font lies
 elsewhere, so an address of it is never compared. Random numbers and the wait for a key are not
 played.
 """

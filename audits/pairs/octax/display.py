@@ -1,4 +1,8 @@
-"""chip8py's sprites, digits and clearing against octax's."""
+"""chip8py's sprites, digits and clearing against octax's.
+
+Sprites that begin beyond the screen are not among the programs, and the two differ there: chip8py,
+where it cuts sprites at the edge, does not wrap the place at which one begins.
+"""
 
 from audits.pair import declared, pins
 from audits.pairs.octax._machine import candidate
